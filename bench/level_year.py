@@ -3,7 +3,8 @@
     python -m bench.level_year [MONTHS]
 
 Each month has faults, maintenance, late reports, a lie and disputes of which the truth is known.
-The suite plays one month (tests/http/health/test_year_of_levels.py), this one twelve.
+The suite plays one month (tests/http/health/test_year_of_levels.py), this one twelve, and prints
+a line for each.
 """
 
 import os
@@ -18,7 +19,7 @@ from bench.sizes import argument
 def main() -> int:
     """Returns the exit code of pytest: 0 when no number differs."""
     os.environ[MONTHS] = str(int(argument(1, 12, 1)))
-    return int(pytest.main(["-q", "-m", "slow", "tests/http/health/test_year_of_levels.py"]))
+    return int(pytest.main(["-q", "-s", "-m", "slow", "tests/http/health/test_year_of_levels.py"]))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Four questions about service levels, each by clicking from the question to the answer.
+"""Five questions about service levels, each by clicking from the question to the answer.
 
 By command and by call they are walked in tests/cli (test_levels_guide, test_bad_day_guide,
-test_dispute_commands) and tests/http/health (test_levels, test_own_maintenances).
+test_dispute_commands, test_maintenance_commands) and tests/http/health (test_levels,
+test_own_maintenances).
 """
 
 import json
@@ -164,4 +165,31 @@ def test_maintenance_is_announced_in_time_and_its_member_sees_it(
     sign_in(page, root, bank.email)
     to(page, "Health")
     expect(page.get_by_text("Planned maintenance of")).to_contain_text("left out")
+    is_sound(visit)
+
+
+def test_a_member_announces_changes_and_withdraws_its_own_maintenance(
+    visit: Visit, network: HealthNetwork
+) -> None:
+    page, root, bank = visit.page, network.service.root, network.fips[2]
+    begins = datetime.fromtimestamp(network.service.wall(), UTC) + timedelta(hours=30)
+    sign_in(page, root, bank.email)
+
+    to(page, "Maintenance")
+    expect(page.get_by_text("No maintenance is announced.")).to_be_visible()
+    page.get_by_label("Start").fill(begins.strftime("%Y-%m-%dT%H:%M"))
+    page.get_by_label("Duration").select_option(label="2 hours")
+    page.get_by_label("Reason").fill("new disks")
+    page.get_by_role("button", name="Announce").click()
+    listed = page.get_by_role("region", name="Announced").get_by_role("listitem")
+    expect(listed).to_contain_text("It is left out of availability")
+    is_sound(visit)
+
+    listed.get_by_role("link", name="Change").click()
+    page.get_by_label("Reason").fill("new racks")
+    is_sound(visit)
+    page.get_by_role("button", name="Change maintenance").click()
+    expect(listed).to_contain_text("new racks")
+    listed.get_by_role("button", name="Withdraw").click()
+    expect(page.get_by_text("The maintenance was withdrawn.")).to_be_visible()
     is_sound(visit)

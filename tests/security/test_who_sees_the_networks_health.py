@@ -83,6 +83,7 @@ MEMBERS = {
     ("GET", f"{METRICS}/levels/reports/{NONE}"): {"AA", "FIP", "FIU"},
     ("GET", f"{METRICS}/levels/reports/{NONE}/proof"): {"AA", "FIP", "FIU"},
     ("POST", f"{METRICS}/maintenance"): {"AA", "FIP", "FIU"},
+    ("POST", f"{METRICS}/maintenance/{NONE}"): {"AA", "FIP", "FIU"},
     ("POST", f"{METRICS}/maintenance/{NONE}/end"): {"AA", "FIP", "FIU"},
 }
 

@@ -154,6 +154,8 @@ class EventName(enum.StrEnum):
     """A post-mortem of an incident was written."""
     METRICS_SILENCE_BEGIN = "metrics:silence:begin"
     """A silence or a planned maintenance was announced."""
+    METRICS_SILENCE_CHANGE = "metrics:silence:change"
+    """A planned maintenance was changed by its member."""
     METRICS_SILENCE_END = "metrics:silence:end"
     """A silence or a planned maintenance was ended by hand."""
     METRICS_ANNOUNCEMENT_PUBLISH = "metrics:announcement:publish"

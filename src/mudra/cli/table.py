@@ -100,6 +100,9 @@ ROWS: Final = {
         Extra.CLI,
     ),
     "entity": Row("entity.entity", "The status of an entity that you administer.", Extra.CLI),
+    "maintenance": Row(
+        "entity.maintenance", "Planned maintenance of an entity that you administer.", Extra.CLI
+    ),
     "secret": Row("entity.secret", "The secret of an entity that you administer.", Extra.CLI),
     "token": Row("entity.token", "Access tokens: get, inspect, verify.", Extra.CLI),
     "session": Row("account.session", "Your own sessions of the console.", Extra.CLI),

@@ -11,7 +11,7 @@ from mudra.console.disputes import member_disputes, operator_disputes
 from mudra.console.framework.error_page import error_page, out_of_reach_page
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_language import write_in_language_of_page
-from mudra.console.pages import notifications, webhooks
+from mudra.console.pages import maintenance, notifications, webhooks
 from mudra.console.pages.comparison import member_funnel, operator_funnel, volume
 from mudra.console.pages.levels import levels, network_rules
 from mudra.console.pages.member import (
@@ -112,6 +112,7 @@ _HANDLERS: Final[list[ControllerRouterHandler]] = [
     *try_it.handlers,
     *health.handlers,
     *member_funnel.handlers,
+    *maintenance.handlers,
     *member_incident.handlers,
     *member_disputes.handlers,
     *webhooks.handlers,

@@ -49,12 +49,14 @@ class PairCalls(NamedTuple):
 
 
 def pair_calls(totals: Totals) -> Iterator[PairCalls]:
-    """Yields the calls of each row, in order of FIP, AA and API."""
-    cells = totals.sums
-    types = cells.keys["type"]
-    order = np.lexsort((types, cells.keys["aa"], cells.keys["fip"]))
-    cells = cells.chosen(order)
-    ids = totals.ids
+    """Yields the calls of each row, in order of FIP, AA and API.
+
+    By their IDs: the numbers of these follow from what was read first in the transaction.
+    """
+    cells, ids = totals.sums, totals.ids
+    rank = np.argsort(np.argsort(ids))
+    aa, fip = (rank[cells.keys[one]] for one in ("aa", "fip"))
+    cells = cells.chosen(np.lexsort((cells.keys["type"], aa, fip)))
     aas, fips = (map(ids.__getitem__, cells.keys[one].tolist()) for one in ("aa", "fip"))
     apis = [APIS[place] for place in cells.keys["type"].tolist()]
     columns = zip(*(cells.of(name).tolist() for name in COUNTS), strict=True)
@@ -64,7 +66,7 @@ def pair_calls(totals: Totals) -> Iterator[PairCalls]:
     yield from map(PairCalls, aas, fips, apis, columns, statuses, longest, _times(cells))
 
 
-def by_fip(totals: Totals) -> dict[str, Totals]:
+def _by_fip(totals: Totals) -> dict[str, Totals]:
     """Returns the rows of each FIP."""
     cells = totals.cells.chosen(np.argsort(totals.cells.keys["fip"], kind="stable"))
     fips, first = np.unique(cells.keys["fip"], return_index=True)
@@ -80,8 +82,9 @@ def _times(cells: Cells) -> Iterator[tuple[tuple[int, int], ...]]:
         yield from repeat((), len(cells))
         return
     width, place, calls = cells.rises
+    every = [*zip(place.tolist(), calls.tolist(), strict=True)]
     for start, stop in pairwise([0, *np.cumsum(width).tolist()]):
-        yield tuple(zip(place[start:stop].tolist(), calls[start:stop].tolist(), strict=True))
+        yield tuple(every[start:stop])
 
 
 class Network(Struct, frozen=True):
@@ -118,6 +121,8 @@ class Gathering(Struct, frozen=True):
 
     transaction: Transaction
     sums: RollupQueries
+    times: bool = True
+    """With response times; a budget is of shares alone, and needs none."""
 
     async def evidence(self, member: Member, network: Network) -> Evidence:
         """Returns the evidence of a report."""
@@ -144,11 +149,15 @@ class Gathering(Struct, frozen=True):
         found = {entity_id: Apart(of_one, []) for entity_id, of_one in spans.items()}
         for asked, concerned in _asked(members, spans):
             fip_ids = asked.fip_ids(concerned)
-            totals = await self.sums.with_times(asked.part, aa_id=asked.aa_id, fip_ids=fip_ids)
+            totals = await self._of_pairs(asked.part, aa_id=asked.aa_id, fip_ids=fip_ids)
             calls = await asyncio.to_thread(_apart_of_each, concerned, totals, spans, asked.part)
             for entity_id, of_one in calls:
                 found[entity_id].calls.extend(of_one)
         return found
+
+    async def of_share(self, within: TimeRange, share: tuple[int, int]) -> Mapping[str, Totals]:
+        """Returns the calls of each FIP of one of so many parts of all FIPs."""
+        return _by_fip(await self.sums.of_pairs(within, share=share, times=self.times))
 
     async def days(self, member: Member, within: TimeRange) -> Sequence[TimedCalls]:
         """Returns the calls of each day (UTC) of a period."""
@@ -164,12 +173,21 @@ class Gathering(Struct, frozen=True):
     async def whole(self, member: Member, within: TimeRange) -> Sequence[PairCalls]:
         """Returns the calls of a period: of a FIP by AA, else over all FIPs."""
         if member.role is EntityType.FIP:
-            totals = await self.sums.with_times(within, fip_ids=[member.entity_id])
+            totals = await self._of_pairs(within, fip_ids=[member.entity_id])
             return await asyncio.to_thread(lambda: [*pair_calls(totals)])
         aa_id = member.entity_id if member.role is EntityType.AA else None
         totals = await self.sums.of_aas(within, aa_id=aa_id)
         # How much each AA calls is for no other member to see: the network's are together.
         return await asyncio.to_thread(lambda: [*pair_calls(totals.by("type"))])
+
+    async def _of_pairs(
+        self,
+        within: TimeRange,
+        *,
+        aa_id: str | None = None,
+        fip_ids: Collection[str] | None = None,
+    ) -> Totals:
+        return await self.sums.of_pairs(within, aa_id=aa_id, fip_ids=fip_ids, times=self.times)
 
 
 class _Asked(NamedTuple):
@@ -229,7 +247,7 @@ def _apart_of_each(
     spans: Mapping[str, Sequence[Span]],
     part: TimeRange,
 ) -> list[tuple[str, list[TimedCalls]]]:
-    each = by_fip(totals)
+    each = _by_fip(totals)
     found = []
     for one in members:
         of_one = each.get(one.entity_id) if one.role is EntityType.FIP else totals

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from mudra.audit.event import Caller
-from mudra.levels.gathering import Network, by_fip, evidence_of, pair_calls
+from mudra.levels.gathering import Network, evidence_of, pair_calls
 from mudra.levels.level_service import NETWORK, LevelService
 from mudra.levels.months import month_before
 from mudra.levels.report_store import Sign
@@ -66,7 +66,8 @@ async def make_all(
         async with open_tx(within_s=SHARE_S) as tx:
             service = tx.service(LevelService)
             evidence = await service.gathering.evidence(one, network)
-            made = await service.version(one, network, evidence, SYSTEM, now, sign)
+            before = await service.reports.latest([one.entity_id], within)
+            made = await service.version(one, network, evidence, before, SYSTEM, now, sign)
             number += made is not None
     return number
 
@@ -87,14 +88,15 @@ async def _of_share(
     async with open_tx(within_s=SHARE_S) as tx:
         service = tx.service(LevelService)
         gathering = service.gathering
-        calls = by_fip(await gathering.sums.with_times(network.within, share=share))
+        calls = await gathering.of_share(network.within, share)
         members = [fips.pop(fip_id) for fip_id in sorted(calls) if fip_id in fips]
         apart = await gathering.apart(members, network)
+        before = await service.reports.latest([*apart], network.within)
         number = 0
         for one in members:
             # One FIP after the other: those of a share take 100 MB as tuples.
             whole = pair_calls(calls[one.entity_id])
             evidence = evidence_of(one, network, whole, apart[one.entity_id])
-            made = await service.version(one, network, evidence, SYSTEM, now, sign)
+            made = await service.version(one, network, evidence, before, SYSTEM, now, sign)
             number += made is not None
         return number

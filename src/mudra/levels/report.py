@@ -80,6 +80,7 @@ def report_of(  # noqa: PLR0913  # each argument is one fact of the report
     member: Member,
     within: TimeRange,
     evidence: Evidence,
+    encoded: bytes,
     targets: Sequence[Target],
     *,
     issuer: str,
@@ -87,7 +88,7 @@ def report_of(  # noqa: PLR0913  # each argument is one fact of the report
     now: datetime,
     percentile_of: PercentileOf,
 ) -> Report:
-    """Returns the first version of a report."""
+    """Returns the first version of a report; `encoded` is its evidence as it is stored."""
     own = tuple(one for one in targets if one.role is member.role)
     return Report(
         PURPOSE,
@@ -105,7 +106,7 @@ def report_of(  # noqa: PLR0913  # each argument is one fact of the report
         evidence.reports,
         (),
         (),
-        digest_of(encoded_evidence(evidence)),
+        digest_of(encoded),
     )
 
 

@@ -1,7 +1,7 @@
 """Versions of reports in PostgreSQL, and who and what reports are made of."""
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeAlias
 
@@ -13,10 +13,11 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from mudra.identity.accounts.user import UserState
 from mudra.identity.operators.operator import Scope
 from mudra.levels.evidence import Evidence
-from mudra.levels.report import Report, encoded_evidence, read_report
+from mudra.levels.report import Report, read_report
 from mudra.levels.spans import Member
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
+from mudra.storage.database.among import is_among
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.alarms import alarm_preference
 from mudra.storage.tables.identity import (
@@ -34,7 +35,12 @@ _LISTED: Final = (
     *(_R.report_id, _R.entity_id, _R.starts, _R.ends, _R.version),
     *(_R.made_at, _R.made_by),
 )
-_FAST: Final = 1
+_LATEST: Final = (
+    sa.select(_R.entity_id, _R.report)
+    .where(_R.starts == sa.bindparam("start"), _R.ends == sa.bindparam("end"))
+    .ext(distinct_on(_R.entity_id))
+    .order_by(_R.entity_id, _R.version.desc())
+)
 _M: Final = metrics_receipt.c
 _E: Final = entity.c
 _U: Final = user_account.c
@@ -103,9 +109,9 @@ class Reports:
         await self._tx.lock_name(f"level report:{entity_id}")
 
     async def add(
-        self, report_id: str, signed: Signed, report: Report, evidence: Evidence, by: str
+        self, report_id: str, signed: Signed, report: Report, evidence: bytes, by: str
     ) -> None:
-        """Stores a version."""
+        """Stores a version with its evidence, which is compressed already."""
         await self._tx.connection.execute(
             sa.insert(level_report).values(
                 report_id=report_id,
@@ -118,19 +124,17 @@ class Reports:
                 report=signed.text,
                 signature=signed.signature,
                 key=dict(signed.key),
-                evidence=zlib.compress(encoded_evidence(evidence), _FAST),
+                evidence=evidence,
             )
         )
 
-    async def latest(self, entity_id: str, within: TimeRange) -> Report | None:
-        """Returns the last version of a member's report of exactly this period."""
-        text = await self._tx.connection.scalar(
-            sa.select(_R.report)
-            .where(_R.entity_id == entity_id, _R.starts == within.start, _R.ends == within.end)
-            .order_by(_R.version.desc())
-            .limit(1)
+    async def latest(self, entity_ids: Collection[str], within: TimeRange) -> Mapping[str, bytes]:
+        """Returns the text of the last version of each of these members, of exactly this period."""
+        rows = await self._tx.connection.execute(
+            _LATEST.where(is_among(_R.entity_id, entity_ids)),
+            {"start": within.start, "end": within.end},
         )
-        return None if text is None else read_report(text)
+        return {entity_id: bytes(text) for entity_id, text in rows}
 
     async def list(
         self, *, entity_id: str | None, limit: int, since: datetime | None = None
@@ -180,13 +184,10 @@ class Reports:
 
     async def latest_of_all(self, within: TimeRange) -> Sequence[bytes]:
         """Returns the text of each member's last version of exactly this period."""
-        found = await self._tx.connection.scalars(
-            sa.select(_R.report)
-            .where(_R.starts == within.start, _R.ends == within.end, _R.entity_id != "")
-            .ext(distinct_on(_R.entity_id))
-            .order_by(_R.entity_id, _R.version.desc())
+        rows = await self._tx.connection.execute(
+            _LATEST.where(_R.entity_id != ""), {"start": within.start, "end": within.end}
         )
-        return [bytes(one) for one in found]
+        return [bytes(text) for _, text in rows]
 
     async def made_of(self, within: TimeRange) -> frozenset[str]:
         """Returns the members that have a report of exactly this period."""

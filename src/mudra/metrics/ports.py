@@ -109,11 +109,11 @@ class RollupQueries(Protocol):
         """Returns the sums of each AA over all FIPs, or to one."""
         ...
 
-    async def with_times(
-        self, within: TimeRange, *, aa_id: str | None = None,
+    async def of_pairs(
+        self, within: TimeRange, *, aa_id: str | None = None, times: bool = True,
         fip_ids: Collection[str] | None = None, share: tuple[int, int] | None = None,
     ) -> "Totals":  # fmt: skip
-        """Returns the sums with estimated times; `share` is one of so many parts of all FIPs."""
+        """Returns the sums of each pair and type; `share` is one of so many parts of all FIPs."""
         ...
 
     async def calls_of_pairs(self, within: TimeRange) -> "Totals":
@@ -367,11 +367,13 @@ class Silences(Protocol):
 
     async def add(self, silence: Silence) -> None:
         """Stores a new one."""
-        ...
 
     async def ending_after(self, moment: datetime) -> Sequence[Silence]:
         """Returns those that end after a moment, the earliest end first."""
         ...
+
+    async def change(self, silence: Silence) -> None:
+        """Stores the times, the reason and the announcement of one in place of those before."""
 
     async def end(self, silence_id: str, at: datetime, by: str) -> Silence | None:
         """Ends one that has not ended; None when there is none of this ID."""

@@ -16,6 +16,7 @@ from tests.http.public_status import open_data
 from tests.support.alarm_network import Network, as_entity
 from tests.support.members import Member, new_member
 from tests.support.metrics.health_network import a_network
+from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
 from tests.support.service import Service
 
@@ -58,10 +59,26 @@ class Bank:
         assert isinstance(found, dict)
         return found
 
+    def change(self, silence: dict[str, Any], **what: str) -> httpx2.Response:
+        path = f"{self._own}/{silence['silenceId']}"
+        return self.member.client.post(path, json=what, headers=self.headers)
+
+    def changed(self, silence: dict[str, Any], **what: str) -> dict[str, Any]:
+        answer = self.change(silence, **what)
+        assert answer.status_code == 200, answer.text
+        found = answer.json()["silence"]
+        assert isinstance(found, dict)
+        return found
+
     def end(self, silence: dict[str, Any]) -> None:
         path = f"{self._own}/{silence['silenceId']}/end"
         answer = self.member.client.post(path, json={}, headers=self.headers)
         assert answer.status_code == 200, answer.text
+
+    def listed(self) -> list[dict[str, Any]]:
+        found = self.member.client.get(self._own, headers=self.headers).json()["silences"]
+        assert isinstance(found, list)
+        return found
 
     def page(self, path: str) -> str:
         return self.member.client.get(f"{self.service.root}{path}").text
@@ -178,6 +195,101 @@ def test_all_maintenances_of_a_member_are_a_day_of_any_seven_at_most(bank: Bank)
         maintenance=True,
     )
     assert by_operator.status_code == 200, by_operator.text
+
+
+def test_a_change_is_announced_now_where_it_adds_a_moment(bank: Bank) -> None:
+    start = window_start(bank.now()) + 31 * HOUR
+    made = bank.announce(start + 4 * HOUR, start)
+    bank.service.advance("PT10H")
+
+    shorter = bank.changed(made, ends=(start + 3 * HOUR).isoformat())
+    renamed = bank.changed(made, reason="new racks")
+    longer = bank.changed(made, ends=(start + 4 * HOUR).isoformat())
+    moved = bank.changed(made, begins=(start + 10 * HOUR).isoformat())
+
+    assert [one["notice"]["aheadHours"] for one in (shorter, renamed)] == [30, 30]
+    assert [one["notice"]["inTime"] for one in (longer, moved)] == [False, True]
+    times = [datetime.fromisoformat(moved[one]) for one in ("begins", "ends")]
+    assert times == [start + 10 * HOUR, start + 14 * HOUR]
+    assert (moved["silenceId"], moved["reason"]) == (made["silenceId"], "new racks")
+    audit = new_operator(bank.service, "audit").get("/audit", entityId=bank.member.entity_id)
+    acts = [one["event"] for one in audit.json()["events"] if "silence" in one["event"]]
+    assert acts == ["metrics:silence:change"] * 4 + ["metrics:silence:begin"]
+
+
+def test_what_has_begun_or_is_another_members_is_not_changed(bank: Bank) -> None:
+    soon, other = bank.announce(bank.now() + 2 * HOUR), Bank(bank.service)
+    by_operator = new_operator(bank.service, "health").post(
+        "/health/silences",
+        entityId=bank.member.entity_id,
+        begins=(bank.now() + DAY).isoformat(),
+        ends=(bank.now() + 3 * DAY).isoformat(),
+        reason="new disks",
+        maintenance=True,
+    )
+    assert other.change(soon, reason="mine").status_code == 404
+    assert bank.change(by_operator.json()["silence"], reason="mine").status_code == 404
+    too_long = bank.change(soon, ends=(bank.now() + 26 * HOUR).isoformat())
+    assert (too_long.status_code, too_long.json()["errorMsg"][:4]) == (400, "ends")
+
+    bank.service.advance("PT15M")
+    refused = bank.change(soon, ends=(bank.now() + 9 * HOUR).isoformat())
+
+    assert (refused.status_code, refused.json()["errorCode"]) == (409, "Conflict")
+    assert "end it, and announce another one" in refused.json()["errorMsg"]
+
+
+def test_a_change_may_not_exceed_a_day_of_any_seven(bank: Bank) -> None:
+    start = window_start(bank.now()) + DAY
+    bank.announce(start + 20 * HOUR, start)
+    made = bank.announce(start + 2 * DAY + 4 * HOUR, start + 2 * DAY)
+
+    longer = bank.change(made, ends=(start + 2 * DAY + 5 * HOUR).isoformat())
+    elsewhere = bank.change(made, begins=(start + 3 * DAY).isoformat())
+
+    assert (longer.status_code, elsewhere.status_code) == (409, 200)
+
+
+def test_admins_announce_change_and_withdraw_on_a_page(bank: Bank) -> None:
+    entity_id = bank.member.entity_id
+    own = f"/console/entity/{entity_id}/maintenance"
+    admin = reader(bank.service)
+    assert admin.sign_in(bank.member.email).status_code == 303
+    start = (bank.now() + 30 * HOUR).strftime("%Y-%m-%dT%H:%M")
+    typed = {"begins": start, "hours": "2", "reason": "new disks", "zone": "UTC"}
+
+    refused = admin.act(own, own, **(typed | {"hours": "72"}))
+    assert refused.status_code == 400
+    assert "ours must be one of 1, 2, 4, 12, 24" in refused.text
+    assert admin.act(own, own, **typed).headers["location"] == f"{own}?told=announced"
+    listed = admin.get(own).text
+    assert "It was announced 29 hours ahead" in listed or "It was announced 30 hours" in listed
+    (made,) = bank.listed()
+    assert made["madeBy"] == f"entity:{entity_id}"
+
+    one = f"{own}/{made['silenceId']}"
+    form = admin.get(f"{own}?change={made['silenceId']}").text
+    assert f'action="{one}"' in form
+    kept = {"begins": "", "hours": "", "reason": "new racks", "zone": "UTC"}
+    assert admin.act(own, one, **kept).headers["location"] == f"{own}?told=changed"
+    assert [(at["begins"], at["reason"]) for at in bank.listed()] == [(made["begins"], "new racks")]
+    assert admin.act(own, f"{one}/end").headers["location"] == f"{own}?told=withdrawn"
+    assert bank.listed() == []
+    assert admin.act(own, f"{one}/end").status_code == 404
+
+
+def test_the_limit_of_a_member_is_one_for_its_people_and_its_token(bank: Bank) -> None:
+    own = f"/console/entity/{bank.member.entity_id}/maintenance"
+    admin = reader(bank.service)
+    admin.sign_in(bank.member.email)
+    start = window_start(bank.now()) + DAY
+    bank.announce(start + 20 * HOUR, start)
+
+    begins = (start + 2 * DAY).strftime("%Y-%m-%dT%H:%M")
+    refused = admin.act(own, own, begins=begins, hours="12", reason="new disks", zone="UTC")
+
+    assert refused.status_code == 409
+    assert "7 days would be more than 24 hours" in refused.text
 
 
 def test_one_that_ended_stays_on_the_public_status_for_a_day(bank: Bank) -> None:

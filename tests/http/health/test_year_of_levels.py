@@ -73,6 +73,7 @@ def test_each_number_of_each_month_is_that_of_the_recount(
             changes_are_shown(first[entity_id], second[entity_id])
         for one in second.values():
             changed_numbers_are_found(network, tmp_path, one["reportId"])
+        print(f"{month.start:%Y-%m}: {len(second)} reports in two versions equal", flush=True)
 
 
 def month_of(network: YearNetwork, *, first: bool) -> Month:

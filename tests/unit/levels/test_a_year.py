@@ -25,7 +25,7 @@ from tests.unit.levels.recount import (
 from tests.unit.levels.worlds import MEMBER, RULE, evidence_of
 
 from mudra.levels.proof import Proof, faults_of, read_proof
-from mudra.levels.report import Report, next_version, report_of, signed_text
+from mudra.levels.report import Report, encoded_evidence, next_version, report_of, signed_text
 from mudra.levels.target import SHIPPED, Measure
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.sums.percentiles import percentile_of
@@ -80,7 +80,8 @@ def report(world: World) -> Report:
     return report_of(
         MEMBER,
         TimeRange(START, START + world.windows * TEN),
-        evidence_of(world),
+        evidence := evidence_of(world),
+        encoded_evidence(evidence),
         SHIPPED,
         issuer="https://x.example/iam",
         rule=RULE,

@@ -13,7 +13,7 @@ from tests.unit.levels.recount import START, random_world
 from tests.unit.levels.worlds import MEMBER, RULE, evidence_of
 
 from mudra.levels.proof import Proof, Unreadable, faults_of, read_proof
-from mudra.levels.report import report_of, signed_text
+from mudra.levels.report import encoded_evidence, report_of, signed_text
 from mudra.levels.target import SHIPPED
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.sums.percentiles import percentile_of
@@ -29,6 +29,7 @@ def proof_of(seed: int) -> dict[str, Any]:
         MEMBER,
         TimeRange(START, end),
         evidence,
+        encoded_evidence(evidence),
         SHIPPED,
         issuer="https://x.example/iam",
         rule=RULE,

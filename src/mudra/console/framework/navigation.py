@@ -70,6 +70,12 @@ MEMBER_ITEMS: Final = (
         readers=True,
     ),
     MemberItem(
+        "maintenance",
+        translatable("Maintenance"),
+        "how-to/monitor-the-network.html#announce-maintenance",
+        readers=True,
+    ),
+    MemberItem(
         "levels",
         translatable("Service levels"),
         "how-to/service-levels.html",

@@ -1,6 +1,6 @@
 """Points over time for a page: the rows of its table, and the same data for its charts."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -15,6 +15,8 @@ from mudra.metrics.rollup.step import Step
 from mudra.timeline.happening import Happening, HappeningKind
 
 _WEEK: Final = timedelta(days=7)
+_USUAL_WEEKS: Final = 4
+"""Weeks of which the same hour of the weekday is the usual one, as of volumes."""
 
 
 class Moment(Struct, frozen=True):
@@ -85,7 +87,7 @@ def successes(points: Sequence[Point]) -> list[float | None]:
     return [percentage(one.health.success) if one.health else None for one in points]
 
 
-def usual(weeks: Sequence[Sequence[Point]]) -> list[float | None]:
+def _usual(weeks: Sequence[Sequence[Point]]) -> list[float | None]:
     """Returns the success of all calls of each point over some weeks; None where none has calls."""
     found: list[float | None] = []
     for points in zip(*weeks, strict=True):
@@ -96,12 +98,19 @@ def usual(weeks: Sequence[Sequence[Point]]) -> list[float | None]:
     return found
 
 
-def weeks_before(within: TimeRange, weeks: int = 1) -> TimeRange:
-    """Returns the same time of so many weeks before: the same hours of the same days."""
-    return TimeRange(within.start - weeks * _WEEK, within.end - weeks * _WEEK)
+async def compare(
+    times: Timeline, within: TimeRange, read: Callable[[TimeRange], Awaitable[Sequence[Point]]]
+) -> None:
+    """Adds the week before, and what is usual: the same hours of the weekdays of some weeks."""
+    weeks = [
+        await read(TimeRange(within.start - ago * _WEEK, within.end - ago * _WEEK))
+        for ago in range(1, _USUAL_WEEKS + 1)
+    ]
+    times.data["before"] = _drawn_if_any(successes(weeks[0]))
+    times.data["usual"] = _drawn_if_any(_usual(weeks))
 
 
-def drawn_if_any(shares: list[float | None]) -> list[float | None]:
+def _drawn_if_any(shares: list[float | None]) -> list[float | None]:
     """Returns a line of a chart; empty, and so not drawn, where it has no point."""
     return shares if any(one is not None for one in shares) else []
 

@@ -5,15 +5,7 @@ from typing import Final
 
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download
-from mudra.console.health.charts import (
-    drawn,
-    drawn_if_any,
-    marks_of,
-    successes,
-    timeline,
-    usual,
-    weeks_before,
-)
+from mudra.console.health.charts import compare, drawn, marks_of, timeline
 from mudra.console.health.health_query import HealthQuery
 from mudra.console.health.lazy_fragment import LazyFragment
 from mudra.console.health.tables import moments_table
@@ -25,8 +17,6 @@ from mudra.timeline.happening import Happening
 
 OVER_TIME: Final = LazyFragment("over-time", "moments")
 PART: Final = "health_over_time.html"
-USUAL_WEEKS: Final = 4
-"""Weeks of which the same hour of the weekday is the usual one, as of volumes."""
 LATER: Final[Mapping[str, object]] = {"times": None, "moments": None}
 """The values of a page that loads its charts later."""
 
@@ -53,9 +43,7 @@ async def over_time(
 
     times = timeline(await points(view.within), step, view)
     if view.compare:
-        weeks = [await points(weeks_before(view.within, ago)) for ago in range(1, USUAL_WEEKS + 1)]
-        times.data["before"] = drawn_if_any(successes(weeks[0]))
-        times.data["usual"] = drawn_if_any(usual(weeks))
+        await compare(times, view.within, points)
     times.data["marks"] = drawn(marks_of(changes))
     table, query = moments_table(step), OVER_TIME.table_query(page_context.query)
     return table.export(times.moments, query) or {

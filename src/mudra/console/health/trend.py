@@ -1,4 +1,4 @@
-"""The network over time: its success next to that of last week, what was changed, who had trouble.
+"""The network over time: its success next to the usual one, what was changed, who had trouble.
 
 A lazy fragment of the page of network health.
 """
@@ -12,16 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.console.framework.page_context import PageContext
-from mudra.console.health.charts import (
-    Mark,
-    Timeline,
-    drawn,
-    drawn_if_any,
-    marks_of,
-    successes,
-    timeline,
-    weeks_before,
-)
+from mudra.console.health.charts import Mark, Timeline, compare, drawn, marks_of, timeline
 from mudra.console.health.grid import HEALTH
 from mudra.console.health.health_query import HealthQuery, shown_codes
 from mudra.console.health.lazy_fragment import LazyFragment
@@ -53,7 +44,7 @@ class Lane(Struct, frozen=True):
 
 
 class Trend(Struct, frozen=True):
-    """The data of the chart, also of last week, the lanes, and the changes."""
+    """The data of the chart, also of the weeks before, the lanes, and the changes."""
 
     times: Timeline
     steps: int
@@ -77,11 +68,10 @@ async def trend(
     within = TimeRange(begins, view.within.end)
     step, health = step_for(within), page_context.tx.service(HealthService)
     now = await health.points(within, step, view.code)
-    earlier = await health.points(weeks_before(within), step, view.code)
     times = timeline(now, step, replace(view, within=within))
     changes = await page_context.tx.service(TimelineService).changes(within, page_context.now)
     marks = marks_of(changes)
-    times.data["before"] = drawn_if_any(successes(earlier))
+    await compare(times, within, lambda one: health.points(one, step, view.code))
     times.data["marks"] = drawn(marks)
     if causes is None or within != view.within:
         stored = await page_context.tx.service(IncidentService).since(within.start)

@@ -110,6 +110,9 @@ _DONE: Final[Mapping[EventName, str]] = {
     _E.METRICS_INCIDENT_REOPEN: translatable("%(actor)s reopened an incident"),
     _E.METRICS_INCIDENT_REVIEW: translatable("%(actor)s wrote the post-mortem of an incident"),
     _E.METRICS_SILENCE_BEGIN: translatable("%(actor)s started a silence or a planned maintenance"),
+    _E.METRICS_SILENCE_CHANGE: translatable(
+        "%(actor)s changed a planned maintenance of %(entity)s"
+    ),
     _E.METRICS_SILENCE_END: translatable("%(actor)s ended a silence or a planned maintenance"),
     _E.METRICS_ANNOUNCEMENT_PUBLISH: translatable(
         "%(actor)s published the announcement “%(title)s”"

@@ -10,6 +10,7 @@ from litestar.params import FromPath
 from mudra.http.auth.gates import EntityCall, OperatorCall, entity, operator
 from mudra.http.request.fields import NoParameters
 from mudra.http.request.health_requests import (
+    MaintenanceChangeRequest,
     MaintenanceRequest,
     SilenceRequest,
     SilencesParameters,
@@ -104,6 +105,25 @@ async def announce(call: EntityCall[MaintenanceRequest]) -> SilenceResponse | Re
 
 
 @post(
+    "/maintenance/{silence_id:uuid}",
+    "Change an own planned maintenance",
+    conflicts=conflicts.CHANGE_MAINTENANCE,
+    gate=entity(),
+)
+async def change(
+    call: EntityCall[MaintenanceChangeRequest], silence_id: FromPath[UUID]
+) -> SilenceResponse | Refusal:
+    """Change a maintenance that the calling entity announced and that has not begun.
+
+    Where it gets a time that was not announced before, it counts as announced now.
+    """
+    change_, now = call.body.of(call.entity.entity_id), await People(call.tx).now()
+    service = call.tx.service(SilenceService)
+    outcome = await service.change(str(silence_id), change_, call.caller, now)
+    return await _response(call.tx, outcome)
+
+
+@post(
     "/maintenance/{silence_id:uuid}/end",
     "End an own planned maintenance",
     conflicts=conflicts.END_SILENCE,
@@ -129,4 +149,4 @@ async def _response(tx: Transaction, outcome: Silence | Refusal) -> SilenceRespo
 
 
 operator_handlers: Final[list[HTTPRouteHandler]] = [silences, begin, end]
-member_handlers: Final[list[HTTPRouteHandler]] = [own_maintenances, announce, end_own]
+member_handlers: Final[list[HTTPRouteHandler]] = [own_maintenances, announce, change, end_own]

@@ -51,6 +51,7 @@ _CHOSEN: Final = {
     "List own incidents": "listOwnIncidents",
     "List own planned maintenances": "listOwnMaintenances",
     "Announce an own planned maintenance": "announceMaintenance",
+    "Change an own planned maintenance": "changeMaintenance",
     "End an own planned maintenance": "endMaintenance",
     "Show the own consent and data funnel": "getOwnFunnel",
     "Compare oneself with one's role": "getOwnComparison",

@@ -10,6 +10,7 @@ from mudra.http.request.fields import LATER_BEGIN, LATER_END
 from mudra.http.response.http_refusals import InvalidField
 from mudra.metrics.health.picture import Grouping
 from mudra.metrics.incidents.acts.act import MAX_POST_MORTEM, MAX_TEXT, ActCommand, ActKind
+from mudra.metrics.incidents.own_maintenance import MaintenanceChange
 from mudra.metrics.incidents.silence import CODES as SILENCED
 from mudra.metrics.incidents.silence import MAX_REASON
 from mudra.metrics.notifications.webhook_formats import Format
@@ -186,6 +187,35 @@ class MaintenanceRequest(Struct, frozen=True):
         ),
     ]
     begins: Annotated[_Instant, Meta(examples=[LATER_BEGIN])] | UnsetType = UNSET
+
+
+class MaintenanceChangeRequest(Struct, frozen=True):
+    """Change a maintenance that has not begun; what is not named stays.
+
+    With `begins` alone it keeps its length.
+    """
+
+    begins: Annotated[_Instant, Meta(examples=[LATER_BEGIN])] | UnsetType = UNSET
+    ends: Annotated[_Instant, Meta(examples=[LATER_END])] | UnsetType = UNSET
+    reason: (
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                max_length=MAX_REASON,
+                description=f"a text of 1 to {MAX_REASON} characters",
+                examples=["a new version of the core banking system"],
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
+    def of(self, entity_id: str) -> MaintenanceChange:
+        """Returns the change of a maintenance of this entity."""
+        begins = None if self.begins is UNSET else self.begins
+        ends = None if self.ends is UNSET else self.ends
+        reason = None if self.reason is UNSET else self.reason
+        return MaintenanceChange(entity_id, begins, ends, reason)
 
 
 _Url = Annotated[

@@ -25,7 +25,7 @@ from mudra.levels.printing.league import NO_LEAGUE
 from mudra.levels.printing.pdf import NO_PDF
 from mudra.levels.target import NO_SUCH_TARGET, TOO_MANY_RULES, TOO_MANY_TARGETS
 from mudra.metrics.announcements import announcement
-from mudra.metrics.incidents import silence
+from mudra.metrics.incidents import own_maintenance, silence
 from mudra.metrics.incidents.acts import act
 from mudra.metrics.incidents.silence_service import NO_SUCH_SILENCE
 from mudra.metrics.notifications import webhook
@@ -116,6 +116,7 @@ RETRY_MAIL: Final = (NoSuchMail(),)
 PREFERENCES: Final = (NO_OWN_WEBHOOK,)
 FOLLOW: Final = (webhook.fips_refused("must be FIPs of this network"),)
 MAINTENANCE: Final = (silence.TOO_MANY_MAINTENANCES, silence.TOO_MUCH_MAINTENANCE)
+CHANGE_MAINTENANCE: Final = (own_maintenance.HAS_BEGUN, NO_SUCH_SILENCE, *MAINTENANCE)
 END_SILENCE: Final = (NO_SUCH_SILENCE,)
 ACT_ON_INCIDENT: Final = (act.INCIDENT_NOT_OPEN, act.INCIDENT_NOT_OVER)
 ANNOUNCE: Final = (announcement.TOO_MANY_ANNOUNCEMENTS, announcement.ANNOUNCED_BEFORE)

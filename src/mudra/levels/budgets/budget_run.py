@@ -3,7 +3,7 @@
 import structlog
 
 from mudra.levels.budgets.budget_service import BudgetService, Networks
-from mudra.levels.gathering import by_fip, evidence_of, pair_calls
+from mudra.levels.gathering import evidence_of, pair_calls
 from mudra.levels.monthly import SHARE_S, shares_of
 from mudra.levels.spans import Member
 from mudra.shared.entity_type import EntityType
@@ -31,8 +31,7 @@ async def work_out_budgets(open_tx: OpenTransaction) -> int:
         if one.role is EntityType.AA:
             async with open_tx(within_s=SHARE_S) as tx:
                 service, now = tx.service(BudgetService), await tx.now()
-                gathering = service.levels.gathering
-                evidence = [await gathering.evidence(one, each) for each in networks.found]
+                evidence = [await service.gathering.evidence(one, each) for each in networks.found]
                 alarms += await service.work_out(one, networks, now, evidence)
     _log.info("budgets of levels worked out", members=len(members), alarms=alarms)
     return alarms
@@ -43,12 +42,10 @@ async def _of_share(
 ) -> int:
     async with open_tx(within_s=SHARE_S) as tx:
         service, now = tx.service(BudgetService), await tx.now()
-        calls = [
-            by_fip(await service.levels.gathering.sums.with_times(within, share=share))
-            for within in networks.times.ranges
-        ]
+        gathering = service.gathering
+        calls = [await gathering.of_share(within, share) for within in networks.times.ranges]
         members = [fips[fip_id] for fip_id in sorted(calls[0]) if fip_id in fips]
-        apart = [await service.levels.gathering.apart(members, one) for one in networks.found]
+        apart = [await gathering.apart(members, one) for one in networks.found]
         alarms = 0
         for member in members:
             fip_id = member.entity_id

@@ -12,6 +12,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.levels.budgets.burn_message import EVENT, alarm_of, body_of
@@ -19,7 +20,7 @@ from mudra.levels.budgets.burn_rule import LONG, SHORT, Burn, Outlook, Seen, bur
 from mudra.levels.budgets.burn_store import Burns, StoredBurn
 from mudra.levels.calculation import figures
 from mudra.levels.evidence import Evidence
-from mudra.levels.gathering import Network
+from mudra.levels.gathering import Gathering, Network
 from mudra.levels.level_service import LevelService
 from mudra.levels.months import month_of
 from mudra.levels.spans import Member
@@ -82,6 +83,11 @@ class BudgetService(Struct, frozen=True):
     burns: Burns
     messages: WebhookMessages
     mailer: AlarmMailer
+
+    @property
+    def gathering(self) -> Gathering:
+        """Reads the calls of budgets."""
+        return replace(self.levels.gathering, times=False)
 
     async def of_now(
         self, now: datetime, *, entity_id: str | None = None, in_danger: bool = False

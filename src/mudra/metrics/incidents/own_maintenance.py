@@ -7,19 +7,78 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.localization.language import translatable
 from mudra.metrics.incidents.silence import (
     MAX_OWN,
     MAX_OWN_IN_A_WEEK,
+    MAX_OWN_LENGTH,
     TOO_MANY_MAINTENANCES,
     TOO_MUCH_MAINTENANCE,
     Silence,
+    SilenceCommand,
+    new_silence,
 )
 from mudra.metrics.payload.catalogue import WINDOW, window_start
-from mudra.shared.refusal import PlainRefusal
+from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 
 COUNTED_FOR: Final = timedelta(days=1)
 """How long one counts after it has begun, also one that was ended."""
 WEEK: Final = timedelta(days=7)
+
+
+HAS_BEGUN: Final = PlainRefusal(
+    RefusalKind.CONFLICT,
+    translatable(
+        "the maintenance has begun: end it, and announce another one for the time that is left"
+    ),
+)
+
+
+class MaintenanceChange(Struct, frozen=True):
+    """The new values of a maintenance; None for what stays."""
+
+    entity_id: str
+    begins: datetime | None = None
+    ends: datetime | None = None
+    reason: str | None = None
+    length: timedelta | None = None
+    """In place of `ends`."""
+
+    def applied_to(self, before: Silence) -> SilenceCommand:
+        """Returns what is asked for: moved as a whole where only its begin is named."""
+        begins = self.begins or before.begins
+        ends = self.ends or begins + (self.length or before.ends - before.begins)
+        reason = before.reason if self.reason is None else self.reason
+        return SilenceCommand(self.entity_id, "", begins, ends, reason, maintenance=True)
+
+
+def announcer_of(entity_id: str) -> str:
+    """Returns who made a maintenance that a member announced, by whichever of its people."""
+    return f"entity:{entity_id}"
+
+
+def own_maintenance(
+    command: SilenceCommand, silence_id: str, now: datetime
+) -> Silence | ValueRefused:
+    """Returns the maintenance that a member announces now."""
+    begins = first_begin(command.begins, now)
+    if command.ends <= begins:
+        return ValueRefused(
+            "ends", "must be later than begins, which is the start of the next window at least"
+        )
+    if command.ends - begins > MAX_OWN_LENGTH:
+        return ValueRefused("ends", "must be at most 24 hours after begins")
+    asked = replace(command, begins=begins)
+    return new_silence(asked, silence_id, announcer_of(command.entity_id), now)
+
+
+def with_notice_of(before: Silence, changed: Silence) -> Silence:
+    """Returns it as announced when it was first, where no moment of it is new to its readers."""
+    is_within = before.begins <= changed.begins and changed.ends <= before.ends
+    return replace(changed, announced_at=before.announced_at) if is_within else changed
 
 
 def first_begin(asked: datetime | None, now: datetime) -> datetime:

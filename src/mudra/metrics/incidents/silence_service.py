@@ -5,13 +5,20 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.memberships.admins import no_such_entity
-from mudra.metrics.incidents.own_maintenance import WEEK, first_begin, over_limit
-from mudra.metrics.incidents.silence import MAX_OWN_LENGTH, Silence, SilenceCommand, new_silence
+from mudra.metrics.incidents.own_maintenance import (
+    HAS_BEGUN,
+    WEEK,
+    MaintenanceChange,
+    announcer_of,
+    over_limit,
+    own_maintenance,
+    with_notice_of,
+)
+from mudra.metrics.incidents.silence import Silence, SilenceCommand, new_silence
 from mudra.metrics.ports import CountAlone, Members, Silences
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 
@@ -61,27 +68,40 @@ class SilenceService(Struct, frozen=True):
 
         What has begun by now is judged: no one could read before that it was planned.
         """
-        begins, entity_id = first_begin(command.begins, now), command.entity_id
-        if command.ends <= begins:
-            return ValueRefused(
-                "ends", "must be later than begins, which is the start of the next window at least"
-            )
-        if command.ends - begins > MAX_OWN_LENGTH:
-            return ValueRefused("ends", "must be at most 24 hours after begins")
-        asked = replace(command, begins=begins)
-        planned = new_silence(asked, self.new_id(), caller.actor, now)
+        planned = own_maintenance(command, self.new_id(), now)
         if isinstance(planned, ValueRefused):
             return planned
-        await self.count_alone(f"maintenance:{entity_id}")
-        own = [
-            one
-            for one in await self.store.ending_after(now - WEEK)
-            if one.maintenance and one.entity_id == entity_id and one.made_by == caller.actor
-        ]
-        refused = over_limit(planned, own, now)
+        refused = over_limit(planned, await self._announced(command.entity_id, now), now)
         if refused is not None:
             return refused
-        return await self.begin(asked, caller, now)
+        await self.store.add(planned)
+        await self._note(EventName.METRICS_SILENCE_BEGIN, planned, caller)
+        return planned
+
+    async def change(
+        self, silence_id: str, change: MaintenanceChange, caller: Caller, now: datetime
+    ) -> Silence | ValueRefused | PlainRefusal:
+        """Changes a maintenance that its member announced and that has not begun.
+
+        Any part of it that was not announced before counts as announced now, and so does all of it.
+        """
+        own = await self._announced(change.entity_id, now)
+        known = [one for one in own if one.silence_id == silence_id and one.ends > now]
+        if not known:
+            return NO_SUCH_SILENCE
+        before = known[0]
+        if before.begins <= now:
+            return HAS_BEGUN
+        planned = own_maintenance(change.applied_to(before), silence_id, now)
+        if isinstance(planned, ValueRefused):
+            return planned
+        changed = with_notice_of(before, planned)
+        refused = over_limit(changed, [one for one in own if one is not before], now)
+        if refused is not None:
+            return refused
+        await self.store.change(changed)
+        await self._note(EventName.METRICS_SILENCE_CHANGE, changed, caller)
+        return changed
 
     async def begin(
         self, command: SilenceCommand, caller: Caller, now: datetime
@@ -94,6 +114,19 @@ class SilenceService(Struct, frozen=True):
         if isinstance(silence, ValueRefused):
             return silence
         await self.store.add(silence)
+        await self._note(EventName.METRICS_SILENCE_BEGIN, silence, caller)
+        return silence
+
+    async def _announced(self, entity_id: str, now: datetime) -> Sequence[Silence]:
+        """Returns what a member announced that limits it; until the end no one adds to it."""
+        await self.count_alone(f"maintenance:{entity_id}")
+        return [
+            one
+            for one in await self.store.ending_after(now - WEEK)
+            if one.maintenance and one.made_by == announcer_of(entity_id)
+        ]
+
+    async def _note(self, event: EventName, silence: Silence, caller: Caller) -> None:
         detail = {"silenceId": silence.silence_id, "type": silence.type}
         if silence.peer_id:
             detail["peerId"] = silence.peer_id
@@ -102,14 +135,13 @@ class SilenceService(Struct, frozen=True):
         times = {"begins": silence.begins.isoformat(), "ends": silence.ends.isoformat()}
         await self.audit_log.append(
             AuditEntry(
-                EventName.METRICS_SILENCE_BEGIN,
+                event,
                 caller,
                 silence.entity_id,
                 reason=silence.reason,
                 detail={**detail, **times},
             )
         )
-        return silence
 
     async def end(
         self, silence_id: str, caller: Caller, now: datetime, *, own_of: str = ""

@@ -40,9 +40,8 @@ def percentile_of(calls: Mapping[int, int], percent: int, longest: int) -> int |
     if not calls:
         return None
     places = sorted(calls)
-    numbers = np.array([calls[place] for place in places], object)
-    if sum(calls.values()) <= _SAFE:
-        numbers = numbers.astype(np.int64)
+    exact = np.int64 if sum(calls.values()) <= _SAFE else object
+    numbers = np.array([calls[place] for place in places], exact)
     rises = Rises(np.array([len(places)]), np.array(places), numbers)
     return int(percentile(Cells({}, {}, np.array([longest]), None, rises), percent)[0])
 

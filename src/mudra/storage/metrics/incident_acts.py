@@ -131,6 +131,19 @@ class PostgresSilences:
             )
         )
 
+    async def change(self, silence: Silence) -> None:
+        """Stores the times, the reason and the announcement of one in place of those before."""
+        await self._tx.connection.execute(
+            sa.update(health_silence)
+            .where(_S.silence_id == silence.silence_id)
+            .values(
+                begins=silence.begins,
+                ends=silence.ends,
+                reason=silence.reason,
+                announced_at=silence.announced_at,
+            )
+        )
+
     async def ending_after(self, moment: datetime) -> Sequence[Silence]:
         """Returns those that end after a moment, the earliest end first."""
         rows = await self._tx.connection.execute(_ENDING_AFTER, {"moment": moment})

@@ -17,7 +17,7 @@ from tests.unit.levels.worlds import MEMBER, RULE, evidence_of
 
 from mudra.levels.printing.pdf import pdf_of
 from mudra.levels.printing.printed import printed_report
-from mudra.levels.report import Report, report_of
+from mudra.levels.report import Report, encoded_evidence, report_of
 from mudra.levels.target import SHIPPED
 from mudra.localization.language import written_in
 from mudra.localization.languages import Languages
@@ -45,7 +45,8 @@ def report(seed: int = 3) -> Report:
     return report_of(
         MEMBER,
         within,
-        evidence_of(world),
+        evidence := evidence_of(world),
+        encoded_evidence(evidence),
         SHIPPED,
         issuer="https://x.example/iam",
         rule=RULE,

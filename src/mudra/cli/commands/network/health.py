@@ -1,12 +1,11 @@
 """mudra health: incidents, silences and webhooks of the network's health."""
 
-from datetime import timedelta
 from typing import Annotated
 from uuid import UUID
 
 import typer
 
-from mudra.cli.client.api import Answer, Api
+from mudra.cli.client.api import Api
 from mudra.cli.command import owner_command
 from mudra.cli.commands.comparison.health_comparison import app as comparison_commands
 from mudra.cli.commands.network import health_reports, incident_acts
@@ -14,9 +13,8 @@ from mudra.cli.commands.network.health_picture import health_matrix, picture
 from mudra.cli.commands.network.health_reports import held
 from mudra.cli.commands.network.health_webhooks import app as webhook_commands
 from mudra.cli.commands.network.incident_acts import INCIDENTS
-from mudra.cli.local.duration_option import read_duration
 from mudra.cli.output.shown import Shown, facts, table
-from mudra.shared.time_text import iso_ms
+from mudra.cli.output.silences import in_time, shown_silence, times_after
 
 app = typer.Typer(no_args_is_help=True)
 owner_command(app, "mudra health picture fips --last P7D --csv")(picture)
@@ -113,7 +111,7 @@ async def silences(
         [
             [
                 *(one["silenceId"], one["entityId"] or "all", one["type"] or "all"),
-                _maintenance(one),
+                in_time(one) if one["maintenance"] else "no",
                 *(one["begins"], one["ends"], one["madeBy"], one["reason"]),
             ]
             for one in found
@@ -128,32 +126,10 @@ async def unsilence(
     silence_id: Annotated[UUID, typer.Argument(help="ID, as mudra health silences shows it.")],
 ) -> Shown:
     """End a silence now; alerts resume for incidents that continue."""
-    return _shown((await api.post(f"{_SILENCES}/{silence_id}/end"))["silence"])
+    return shown_silence((await api.post(f"{_SILENCES}/{silence_id}/end"))["silence"])
 
 
 async def _begin(api: Api, body: dict[str, object], for_: str, in_: str) -> Shown:
-    """Begin a silence, from now or after a time, by the service's clock.
-
-    After a time it begins with the next full minute: a day ahead must be no millisecond less.
-    """
-    later, length = read_duration("--in", in_ or "PT0S"), read_duration("--for", for_)
-    begins = await api.now() + later
-    if in_ and begins != (minute := begins.replace(second=0, microsecond=0)):
-        begins = minute + timedelta(minutes=1)
-    times = {"begins": iso_ms(begins), "ends": iso_ms(begins + length)}
-    return _shown((await api.post(_SILENCES, {**body, **times}))["silence"])
-
-
-def _shown(made: Answer) -> Shown:
-    """Show a silence; of a planned maintenance what the network's rule makes of it, as well."""
-    shown = {name: one for name, one in made.items() if name != "notice"}
-    if (notice := made["notice"]) is not None:
-        shown["in time"] = "yes" if notice["inTime"] else "no"
-        shown["availability"] = notice["follows"]
-    return facts(shown, made)
-
-
-def _maintenance(one: Answer) -> str:
-    if not one["maintenance"]:
-        return "no"
-    return "yes" if one["notice"]["inTime"] else "yes, announced too late"
+    """Begin a silence, from now or after a time, by the service's clock."""
+    times = times_after(await api.now(), in_, for_)
+    return shown_silence((await api.post(_SILENCES, {**body, **times}))["silence"])

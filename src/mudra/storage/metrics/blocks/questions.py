@@ -102,19 +102,22 @@ class BlockQuestions:
         selected = await self._of_aas(within, aa_id, (REQ, NOT))
         return self._totals(await self._summed(selected, ("aa", "type", "fip"), form))
 
-    async def with_times(
+    async def of_pairs(
         self,
         within: TimeRange,
         *,
         aa_id: str | None = None,
         fip_ids: Collection[str] | None = None,
         share: tuple[int, int] | None = None,
+        times: bool = True,
     ) -> Totals:
-        """Returns the sums of each pair and type with estimated times, also of a single window.
+        """Returns the sums of each pair and type, also of a single window.
 
-        With `share`, those of one of so many parts of all FIPs, the latter a power of two.
+        With estimated `times`, or without: a tenth of the cost. With `share`, those of one of so
+        many parts of all FIPs, the latter a power of two.
         """
         form = Form(
+            times=times,
             fip_ids=None if fip_ids is None else frozenset(fip_ids),
             share=None if share is None else Share(*share),
         )

@@ -22,9 +22,10 @@ from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import closes_after, state_now
 from mudra.console.health.labels import headline, operator_path_of, state_label, subject_ids
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
+from mudra.console.health.silence_form import LENGTHS
 from mudra.console.health.tables import contrasts_table
 from mudra.console.pages.operator.health.incident_public import public_facts
-from mudra.console.pages.operator.health.silences import LENGTHS, MAX_OWNERS, silence_about
+from mudra.console.pages.operator.health.silences import MAX_OWNERS, silence_about
 from mudra.console.timeline.timeline_pages import changed_before
 from mudra.disputes.dispute import Dispute
 from mudra.disputes.dispute_service import DisputeService

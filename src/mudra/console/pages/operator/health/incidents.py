@@ -7,7 +7,8 @@ from litestar.types import ControllerRouterHandler
 from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Outcome
-from mudra.console.pages.operator.health.silences import SilenceForm, incidents_page
+from mudra.console.health.silence_form import SilenceForm
+from mudra.console.pages.operator.health.silences import incidents_page
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
 

@@ -1,20 +1,18 @@
 """Silences: started and ended on the page of incidents."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
-from msgspec import Struct
 
 from mudra.console.framework import page
-from mudra.console.framework.console_errors import page_problem, refusal_text
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
-from mudra.console.framework.page_zone import zone_of_form
 from mudra.console.health.callable_members import callees
+from mudra.console.health.silence_form import LENGTHS, SilenceForm, refused_form, times_of
 from mudra.console.health.tables import incidents_table
 from mudra.console.pages.operator.health.incident_list_acts import assigned_text
 from mudra.http.auth.gates import operator
@@ -27,13 +25,7 @@ from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.incident_service import IncidentService
-from mudra.metrics.incidents.silence import (
-    CODES,
-    MAX_LEAD_TIME,
-    MAX_REASON,
-    Silence,
-    SilenceCommand,
-)
+from mudra.metrics.incidents.silence import CODES, Silence, SilenceCommand
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.payload.catalogue import CALL_CODES
@@ -43,35 +35,12 @@ _PAGE: Final = "/console/operator/incidents"
 _MAX_COUNT: Final = 1000
 MAX_OWNERS: Final = 200
 """Operators among whom an owner is chosen."""
-LENGTHS: Final = {
-    1: translatable("1 hour"),
-    4: translatable("4 hours"),
-    12: translatable("12 hours"),
-    24: translatable("1 day"),
-    72: translatable("3 days"),
-    168: translatable("1 week"),
-    720: translatable("30 days"),
-}
 _MESSAGES: Final = {
     "silenced": translatable("Silence started."),
     "ended": translatable("Silence ended. Alerts resume for incidents that continue."),
     "maintenance": translatable("Maintenance started."),
     "maintenance-ended": translatable("Maintenance ended. Incidents open again."),
 }
-
-
-class SilenceForm(Struct, frozen=True):
-    """The typed values of the form, and why it was refused."""
-
-    entity_id: str = ""
-    peer_id: str = ""
-    type: str = ""
-    begins: str = ""
-    hours: str = "4"
-    reason: str = ""
-    maintenance: str = ""
-    problem: str = ""
-    status: int = 200
 
 
 async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcome:
@@ -124,21 +93,14 @@ async def begin(page_context: PageContext, fields: Fields) -> Outcome:
 
 
 def _command(fields: Fields, now: datetime) -> SilenceCommand | InvalidField:
-    hours, typed = fields.get("hours", ""), fields.get("begins", "").strip()
-    if hours not in map(str, LENGTHS):
-        return InvalidField(f"hours must be one of {', '.join(map(str, LENGTHS))}")
-    zone = zone_of_form(fields)
-    if isinstance(zone, InvalidField):
-        return zone
-    begins = zone.instant(typed) if typed else None
-    if typed and begins is None:
-        return InvalidField(translatable("start must be a date and time such as 2026-01-31T22:30"))
+    times = times_of(fields, LENGTHS)
+    if isinstance(times, InvalidField):
+        return times
     return SilenceCommand(
         fields.get("entity_id", "").strip(),
         fields.get("type", ""),
-        begins,
-        # A start that is refused as too late may be one that no duration can be added to.
-        min(max(begins or now, now), now + 2 * MAX_LEAD_TIME) + timedelta(hours=int(hours)),
+        times.begins,
+        times.ends(now),
         fields.get("reason", ""),
         fields.get("peer_id", "").strip(),
         maintenance=fields.get("maintenance", "") == "yes",
@@ -147,11 +109,7 @@ def _command(fields: Fields, now: datetime) -> SilenceCommand | InvalidField:
 
 async def _again(page_context: PageContext, fields: Fields, refusal: Refusal) -> Outcome:
     """Shows the form with what was typed, and what is wrong with it."""
-    problem = page_problem(refusal)
-    names = ("entity_id", "peer_id", "type", "begins", "hours", "reason", "maintenance")
-    typed = {name: fields.get(name, "")[:MAX_REASON] for name in names}
-    form = SilenceForm(**typed, problem=refusal_text(refusal), status=problem.status)
-    return await incidents_page(page_context, form)
+    return await incidents_page(page_context, refused_form(fields, refusal))
 
 
 @page.post("/operator/silences/{silence_id:uuid}/end", gate=operator(Scope.HEALTH))
