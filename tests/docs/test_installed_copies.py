@@ -24,6 +24,7 @@ NOT_INSTALLED: Final = 6
 OF_MEMBERS: Final = {
     *("login", "logout", "password", "entity", "secret", "token", "session", "alarms", "sandbox"),
     *("registry", "conformance", "jwk", "config", "webhook", "report", "dispute", "timeline"),
+    "maintenance",
 }
 """The nouns that `[cli]` brings."""
 OF_SERVICES: Final = {

@@ -72,6 +72,8 @@ NOT_SERIOUS = {
         *("incidents/assign", "announce", "update"),
         "silence",
         "silences",
+        "maintenance",
+        "maintenance/{silence_id:uuid}",
         "end",
     ),
     "webhooks/{webhook_id:uuid}/{act:str}",  # a test, or an end

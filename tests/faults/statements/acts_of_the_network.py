@@ -102,13 +102,15 @@ def incidents(w: World) -> None:
     w.act(one, w.staff, said | {"kind": "maintenance"}, announcement_id=made)
     w.act(f"{one}/updates", w.staff, {"text": "It takes longer."}, announcement_id=made)
     w.act(f"{one}/end", w.staff, announcement_id=made)
-    for name, by in (
-        ("/operator/v1/health/silences", w.staff),
-        ("/metrics/perf/v1/maintenance", w.aa),
-    ):
-        made = w.act(f"POST {name}", by, ends).json()
-        silence = made["silence"]["silenceId"]
-        w.act(f"POST {name}/{{silence_id}}/end", by, silence_id=silence)
+    path = "POST /operator/v1/health/silences"
+    made = w.act(path, w.staff, ends).json()["silence"]["silenceId"]
+    w.act(f"{path}/{{silence_id}}/end", w.staff, silence_id=made)
+    path = "POST /metrics/perf/v1/maintenance"
+    later = {"begins": (w.now() + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")}
+    made = w.act(path, w.aa, ends | later).json()["silence"]["silenceId"]
+    one = f"{path}/{{silence_id}}"
+    w.act(one, w.aa, {"reason": "New disks."}, silence_id=made)
+    w.act(f"{one}/end", w.aa, silence_id=made)
 
 
 def levels(w: World) -> None:

@@ -237,6 +237,14 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
         "/operator/v1/health/silences/{silence_id:uuid}/end",
         "health unsilence",
     ),
+    (
+        "maintenance",
+        "{{ path }}{% if changed %}/{{ changed.silence_id }}{% endif %}",
+    ): ("/metrics/perf/v1/maintenance", "maintenance announce"),
+    ("maintenance", "{{ path }}/{{ one.silence_id }}/end"): (
+        "/metrics/perf/v1/maintenance/{silence_id:uuid}/end",
+        "maintenance withdraw",
+    ),
     ("sandbox_parts", "/sandbox/v1/clock"): ("/sandbox/v1/clock", "sandbox advance"),
     ("faults", "{{ here_base }}"): ("/sandbox/v1/faults", "sandbox fault on"),
     ("faults", "{{ here_base }}/end"): ("/sandbox/v1/faults/end", "sandbox fault off"),

@@ -29,6 +29,7 @@ _OF_AA: Final = {
         "of availability: calls that fail in it count as an outage."
     ),
     "MaintenanceRequest.reason": "a new version of the consent manager",
+    "MaintenanceChangeRequest.reason": "a new version of the consent manager",
     "WebhookDetails.entityId": "SAARTHI-AA",
     "WebhookDetails.madeBy": "entity:SAARTHI-AA",
     "WebhookDetails.url": "https://alarms.saarthi-aa.example/mudra",

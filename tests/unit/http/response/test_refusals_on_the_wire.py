@@ -19,6 +19,7 @@ from mudra.console.framework.console_errors import (
     NO_SUCH_PAGE,
     PROOF_TOO_OLD,
     CrossSiteForm,
+    PageRefusal,
     StaleForm,
     page_problem,
 )
@@ -289,6 +290,7 @@ REFUSALS: tuple[Refusal, ...] = (
     TOO_MANY_TARGETS, TOO_MANY_RULES, NO_LEAGUE, NO_PDF, TOO_MANY_PRINTS,
     # The console
     TooManyCalls(3), CrossSiteForm(), StaleForm(), PROOF_TOO_OLD, NO_SUCH_PAGE,
+    PageRefusal("choose at most 200 incidents at once"),
 )  # fmt: skip
 """Each class at least once, by subject."""
 BASES = {HttpRefusal, LimitedUntil}

@@ -40,6 +40,7 @@ OPERATION_FIELDS: Final = {
     "notes": "what is worth knowing",
     # Board, settings, keys
     "counts": "how many there are of each kind",
+    "unjudgedSince": "since when no report was judged; null while they are",
     "hidden": "kinds that the caller's scopes hide",
     "DashboardRowResponse.subject": "what it is about",
     "urgency": "how soon it has to be done",

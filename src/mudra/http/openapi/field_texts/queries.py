@@ -31,6 +31,7 @@ QUERY_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "listEntryChanges.since": "only changes after this one; left out, all",
         "searchAudit.since": "only events from this instant on",
         "searchAudit.until": "only events before this instant",
+        "countMemberTokens.days": "how many days of UTC to count, up to today: 1 to 366",
         "limit": "how many rows a page has",
         "after": "`next` of the page before; left out, the first page",
         "listReceipts.next": "`next` of the page before; left out, the first page",
