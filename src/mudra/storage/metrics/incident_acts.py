@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final, cast
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import distinct_on
 
 from mudra.identity.accounts.user import UserState
 from mudra.identity.operators.operator import Scope
@@ -60,7 +61,7 @@ class PostgresIncidentActs:
         """Returns what was written last about each: its post-mortem, else a reason or comment."""
         rows = await self._tx.connection.execute(
             sa.select(_A.incident_id, _A.at, _A.actor, _A.kind, _A.text, _A.owner)
-            .distinct(_A.incident_id)
+            .ext(distinct_on(_A.incident_id))
             .where(is_among(_A.incident_id, incident_ids), _A.text != "")
             .order_by(
                 _A.incident_id, (_A.kind == ActKind.POST_MORTEM.value).desc(), _A.number.desc()
