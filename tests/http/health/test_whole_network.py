@@ -7,7 +7,7 @@ from tests.http.health.service_in_process import service_in_process
 from tests.http.public_status import open_data, until_shown
 from tests.support.metrics.health_network import CLOSE_AFTER, Fault, HealthNetwork, a_network
 
-MANY, FEW = 2000, 100
+MANY, FEW, FEWER = 2000, 100, 15
 """Calls of an AA to each API: the sums of a day are good while few of them fail."""
 DOWN = Fault(lambda *_: True, failing=0.9)
 
@@ -53,3 +53,17 @@ def test_a_fault_of_the_whole_network_is_no_operational_network(network: HealthN
     assert snapshot["network_since"] is None
     for one in snapshot["fips"]:  # it was none of theirs; midnight may have passed
         assert {day["state"] for day in one["days"][-2:]} <= {"good", "no-data", "too-few"}
+
+
+def test_a_traffic_that_falls_a_hundredfold_at_once_is_no_incident(network: HealthNetwork) -> None:
+    network.early_in_a_window()
+    before = network.incidents()
+    network.windows(2)
+
+    network.calls = FEWER
+    network.windows(4)
+    network.settled()
+
+    print([one for one in network.incidents() if one not in before])
+    assert network.incidents() == before
+    network.calls = MANY

@@ -63,9 +63,10 @@ def lane_counts(
     events[outcomes + 1] = status[_READY] + status[_DENIED] + status[_DELIVERED] + status[_TIMEOUT]
     requests = accepted_requests(evidence)
     bad[LANES_OF[Symptom.MISSING]] = evidence.total[_NOTIFICATIONS]
-    events[LANES_OF[Symptom.MISSING]] = (
-        _SAME_WINDOW * requests + (1 - _SAME_WINDOW) * previous_requests
-    )
+    # No more are due from the window before than from this one: where requests become few at once,
+    # those of before may all have been answered.
+    previous = np.minimum(previous_requests, requests)
+    events[LANES_OF[Symptom.MISSING]] = _SAME_WINDOW * requests + (1 - _SAME_WINDOW) * previous
     events[LANES_OF[Symptom.MISSING]] *= evidence.notified[:, None]
     bad *= evaluated
     events *= evaluated
