@@ -92,7 +92,7 @@ async def own_maintenances(call: EntityCall[NoParameters]) -> SilencesResponse:
 async def announce(call: EntityCall[MaintenanceRequest]) -> SilenceResponse | Refusal:
     """Have nothing judged about the calling entity for some time; the public status says so.
 
-    In any seven days it may be 24 hours. Reports of service levels leave out only what was
+    At most 24 hours of it in any seven days. Reports of service levels leave out only what was
     announced as long before as the network's rule says, usually 24 hours.
     """
     begins = call.body.begins if isinstance(call.body.begins, datetime) else None
