@@ -86,6 +86,7 @@ def test_a_refused_silence_shows_why_in_sight(visit: Visit, operator: Operator) 
     page = visit.page
     page.set_viewport_size({"width": page.evaluate("innerWidth"), "height": 320})
     page.goto(f"{visit.service.root}{operator_path('incidents')}")
+    page.get_by_text("Start a silence").click()
     page.get_by_label("Member (name or ID").fill("NO-SUCH-FIP")
     page.get_by_label("Reason").fill("typed with care")
     page.get_by_role("button", name="Start silence").click()
