@@ -151,6 +151,7 @@ def test_maintenance_is_announced_in_time_and_its_member_sees_it(
     sign_in(page, root, network.noc.email)
 
     to(page, "Incidents")
+    page.get_by_text("Start a silence").click()
     page.get_by_label("Member (name or ID; empty for all)").fill(bank.entity_id)
     page.get_by_label("Start").fill(begins.strftime("%Y-%m-%dT%H:%M"))
     page.get_by_label("Reason").fill("new disks")

@@ -30,6 +30,7 @@ def to(page: Page, title: str) -> None:
     page.get_by_role("navigation", name="Console").get_by_role("link", name=title).click()
     # Until then the page before is there, whose menu the next one would unfold.
     expect(page.locator("nav [aria-current=page]")).to_contain_text(title)
+    page.wait_for_load_state()  # a page comes in pieces, and the script folds its menu at the end
 
 
 def shows_errors_while_typing(page: Page) -> None:

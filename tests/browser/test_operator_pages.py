@@ -86,6 +86,7 @@ def test_a_refused_silence_shows_why_in_sight(visit: Visit, operator: Operator) 
     page = visit.page
     page.set_viewport_size({"width": page.evaluate("innerWidth"), "height": 320})
     page.goto(f"{visit.service.root}{operator_path('incidents')}")
+    page.get_by_text("Start a silence").click()
     page.get_by_label("Member (name or ID").fill("NO-SUCH-FIP")
     page.get_by_label("Reason").fill("typed with care")
     page.get_by_role("button", name="Start silence").click()
@@ -160,6 +161,29 @@ def test_a_form_outlives_the_session_that_it_was_typed_in(visit: Visit, operator
     expect(page.get_by_label("Name", exact=True)).to_have_value("Typed Bank")
     page.reload()
     expect(page.get_by_label("Entity ID")).to_have_value("")
+
+
+def test_a_form_that_comes_back_is_in_sight_on_a_phone(visit: Visit, operator: Operator) -> None:
+    member = in_thread(new_member, visit.service)
+    sign_in(visit, operator)
+    page = visit.page
+    page.set_viewport_size({"width": 390, "height": 400})
+    page.goto(f"{visit.service.root}{operator_path(f'members/{member.entity_id}')}")
+    page.locator("nav.index a", has_text="Admins").click()
+    page.get_by_text("Backup contact").click()
+    page.get_by_label("Telephone").fill("+91 22 5550 0100")
+    page.locator("nav.index a", has_text="Secret").click()
+    expect(page.get_by_label("Telephone")).to_be_hidden()
+    page.locator("nav.index a", has_text="Admins").click()
+
+    page.context.clear_cookies(name="mudra")
+    page.get_by_role("button", name="Save").locator("visible=true").click()
+    page.get_by_label("Email address").fill(operator.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+    expect(page.get_by_label("Telephone")).to_have_value("+91 22 5550 0100")
+    expect(page.get_by_label("Telephone")).to_be_visible()
 
 
 def test_the_chosen_colors_stay(visit: Visit, operator: Operator) -> None:

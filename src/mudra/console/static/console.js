@@ -151,7 +151,8 @@ function tabs() {
   addEventListener("hashchange", () => choose(named(location.hash.slice(1)) ?? heads[0]), { signal });
   onPhone.addEventListener("change", () => choose(named(chosenPart) ?? heads[0]), { signal });
   addEventListener("scroll", scrolled, { passive: true, signal });
-  choose(named(chosenPart) ?? named(location.hash.slice(1)) ?? heads.find((head) => parts.get(head).querySelector(NEWS)) ?? heads[0]);
+  const inUse = (head) => parts.get(head).querySelector(NEWS) || parts.get(head).contains(document.activeElement);
+  choose(named(chosenPart) ?? named(location.hash.slice(1)) ?? heads.find(inUse) ?? heads[0]);
 }
 
 // The colors that the reader chose: at once, and in a cookie for the next page.
@@ -317,9 +318,9 @@ localise(document);
 folds(document);
 nameZone();
 themes();
-tabs();
-menu();
 putBack();
+tabs(); // once it is known which part has the focus
+menu();
 
 // On paper nothing unfolds.
 addEventListener("beforeprint", () => {
