@@ -45,7 +45,7 @@ from bench.broken_parts import FAULTS, Node
 from bench.sizes import SHORT, argument, exit_code, sized
 from bench.support import say, scratch
 
-ENTITIES: Final = sized(600, 50)
+ENTITIES: Final = sized(2_000, 50)
 UNDER_LOAD_S: Final = (0.5, 2.0)
 """So long the load runs before a fault is made."""
 READY_S: Final = 120.0
