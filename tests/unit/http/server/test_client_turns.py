@@ -369,6 +369,46 @@ def prompt() -> bytes:
     return request("/prompt", "content-length: 1", method="POST") + b"x"
 
 
+def test_answers_without_a_turn_are_counted_from_zero_in_each_round(clients: Clients) -> None:
+    one, crowd = clients.connect(STRANGER), [clients.connect(STRANGER) for _ in range(16)]
+    for _ in range(CROWD):
+        one.sendall(prompt())
+        assert one.recv(1 << 16)
+    with clients.held():
+        for each in crowd:
+            each.sendall(prompt())
+
+    until(lambda: clients.app.at_once_of.total() + len(clients.app.got_on) == CROWD + 16)
+    assert clients.app.at_once_of[STRANGER] == CROWD + 16
+
+
+def test_answers_without_a_turn_are_counted_for_each_client_of_a_proxy(proxied: Clients) -> None:
+    crowd = [proxied.connect(STRANGER) for _ in range(32)]
+    with proxied.held():
+        for number, one in enumerate(crowd):
+            line = f"x-forwarded-for: 203.0.113.{number % 2}"
+            sent = request("/prompt", line, "content-length: 1", method="POST") + b"x"
+            one.sendall(sent)
+
+    until(lambda: proxied.app.at_once_of.total() + len(proxied.app.got_on) == 32)
+    assert proxied.app.at_once_of.total() == 32
+
+
+def test_what_has_begun_gets_on_before_bodies_that_the_same_client_sends(clients: Clients) -> None:
+    begun, crowd = clients.connect(STRANGER), [clients.connect(STRANGER) for _ in range(CROWD)]
+    begun.sendall(request("/steps"))
+    for one in crowd:
+        one.sendall(request("/body", "content-length: 1", method="POST"))
+    until(lambda: clients.app.waiting == CROWD + 1)
+
+    with clients.held("/give"):
+        for one in crowd:
+            one.sendall(b"x")
+
+    until(lambda: len(clients.app.got_on) == CROWD + 10)
+    assert clients.app.others_meanwhile <= 2 * AHEAD
+
+
 def test_signatures_for_a_crowd_are_made_a_few_in_a_round(clients: Clients) -> None:
     crowd, other = [clients.connect(STRANGER) for _ in range(16)], clients.connect(OTHER)
     other.sendall(prompt())  # so that the crowd is not alone
