@@ -170,6 +170,17 @@ class SilenceRequest(Struct, frozen=True):
     """Planned: nothing is judged about the entity, and the public status says so."""
 
 
+_MaintenanceReason = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=MAX_REASON,
+        description=f"a text of 1 to {MAX_REASON} characters",
+        examples=["a new version of the core banking system"],
+    ),
+]
+
+
 class MaintenanceRequest(Struct, frozen=True):
     """Announce a planned maintenance of the calling entity, for up to 24 hours.
 
@@ -177,15 +188,7 @@ class MaintenanceRequest(Struct, frozen=True):
     """
 
     ends: Annotated[_Instant, Meta(examples=[LATER_END])]
-    reason: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            max_length=MAX_REASON,
-            description=f"a text of 1 to {MAX_REASON} characters",
-            examples=["a new version of the core banking system"],
-        ),
-    ]
+    reason: _MaintenanceReason
     begins: Annotated[_Instant, Meta(examples=[LATER_BEGIN])] | UnsetType = UNSET
 
 
@@ -197,18 +200,7 @@ class MaintenanceChangeRequest(Struct, frozen=True):
 
     begins: Annotated[_Instant, Meta(examples=[LATER_BEGIN])] | UnsetType = UNSET
     ends: Annotated[_Instant, Meta(examples=[LATER_END])] | UnsetType = UNSET
-    reason: (
-        Annotated[
-            str,
-            Meta(
-                min_length=1,
-                max_length=MAX_REASON,
-                description=f"a text of 1 to {MAX_REASON} characters",
-                examples=["a new version of the core banking system"],
-            ),
-        ]
-        | UnsetType
-    ) = UNSET
+    reason: _MaintenanceReason | UnsetType = UNSET
 
     def of(self, entity_id: str) -> MaintenanceChange:
         """Returns the change of a maintenance of this entity."""
