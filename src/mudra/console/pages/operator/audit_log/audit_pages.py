@@ -58,10 +58,21 @@ class EventRow(Struct, frozen=True):
     """An event as a sentence, with a person's address in the place of its ID."""
 
     row: AuditRow
-    what: str
     actor: str
-    detail: str
-    """As JSON."""
+    person: str
+    entity: str
+
+    @property
+    def what(self) -> str:
+        """The sentence; made for what is shown or searched, of a thousand rows a page reads."""
+        return event_sentence(self.row, self.actor, self.person, self.entity)
+
+    @property
+    def detail(self) -> str:
+        """The detail as JSON, without the receipt, which is a link of its own."""
+        known = {PERSON: self.person} if self.person else {}
+        detail = {**self.row.detail, **known}
+        return detail_json({name: value for name, value in detail.items() if name != _RECEIPT})
 
 
 TABLE: Final = Table[EventRow](
@@ -118,7 +129,7 @@ async def search(page_context: PageContext) -> answer.Outcome:
         return which
     before = page_context.query.get("before", "")
     upto = int(before) if before.isascii() and before.isdigit() and len(before) < 19 else None  # noqa: PLR2004  # characters
-    exports = page_context.query.get("export") == TABLE.name
+    exports = TABLE.is_exported(page_context.query)
     found = await AuditSearch(page_context.tx).events(
         which, upto, EXPORTED + 1 if exports else MAX_COUNT
     )
@@ -129,11 +140,10 @@ async def search(page_context: PageContext) -> answer.Outcome:
                 most=current().number(EXPORTED),
             )
         )
-    rows = await _rows(page_context, found)
+    members = await page_context.tx.service(HealthService).names()
+    rows = await _rows(page_context, found, members)
     if exports:  # off the event loop: a large file takes tenths of a second
-        file = await asyncio.to_thread(TABLE.export, rows, page_context.query)
-        assert file is not None
-        return file
+        return await asyncio.to_thread(TABLE.file, rows, page_context.query)
     return RenderedPage(
         "operator_audit.html",
         {
@@ -142,7 +152,7 @@ async def search(page_context: PageContext) -> answer.Outcome:
             "actors": _BY,
             "outcomes": [outcome.value for outcome in Outcome],
             "filters": _shown(page_context, which),
-            "member_names": await page_context.tx.service(HealthService).names(),
+            "member_names": members,
             "times": which,
             "older": found[-1].seq if len(rows) == MAX_COUNT else None,
             "most": MAX_COUNT,
@@ -150,22 +160,20 @@ async def search(page_context: PageContext) -> answer.Outcome:
     )
 
 
-async def _rows(page_context: PageContext, found: Sequence[AuditRow]) -> list[EventRow]:
+async def _rows(
+    page_context: PageContext, found: Sequence[AuditRow], members: Mapping[str, str]
+) -> list[EventRow]:
     people = [row.actor for row in found] + [person_of(row) for row in found]
     names = await names_of(people, page_context.tx)
-    members = await page_context.tx.service(HealthService).names()
-    return [_row(row, names, members) for row in found]
-
-
-def _row(row: AuditRow, names: Mapping[str, str], members: Mapping[str, str]) -> EventRow:
-    actor = names.get(row.actor) or unnamed(row.actor)
-    person = names.get(person_of(row), "")
-    entity = members.get(row.entity_id, row.entity_id)
-    known = {PERSON: person} if person else {}
-    # The receipt is shown by itself, as a link.
-    detail = {name: value for name, value in {**row.detail, **known}.items() if name != _RECEIPT}
-    what = event_sentence(row, actor, person, entity)
-    return EventRow(row, what, actor, detail_json(detail))
+    return [
+        EventRow(
+            row,
+            names.get(row.actor) or unnamed(row.actor),
+            names.get(person_of(row), ""),
+            members.get(row.entity_id, row.entity_id),
+        )
+        for row in found
+    ]
 
 
 @page.post("/operator/audit/verify", gate=operator(Scope.AUDIT), within_s=MAX_S)
