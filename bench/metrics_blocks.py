@@ -24,9 +24,9 @@ from msgspec.structs import replace
 
 from bench.bare_rows import CREATE, lines_of
 from bench.history import (
-    EVERY_TAG,
     checked,
     database_of,
+    make_all_longer,
     make_sums,
     move_sums,
     partitions,
@@ -47,7 +47,8 @@ from mudra.metrics.sums.adding import joined
 from mudra.metrics.sums.totals import Totals
 from mudra.settings.settings import Settings
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.metrics.blocks.grain import SHORTER, Grain
+from mudra.storage.metrics.blocks.grain import Grain, Tier
+from mudra.storage.metrics.blocks.longer import make_longer
 from mudra.storage.metrics.blocks.questions import BlockQuestions
 from mudra.storage.metrics.blocks.settling import Unsettled, settle
 from mudra.storage.metrics.blocks.writing import Series, put, report_rows
@@ -62,8 +63,7 @@ WINDOWS_OF_A_DAY = sized(144, 2)
 """Of less than a day, the fixed pages of a partition would count for a tenth of it."""
 HOURS = 6
 """Hours that are summed by the job's code: those of the longest sum, so that each hour counts with
-its share of the sums of two and of six hours. Of these 24 hours have 12 and 4."""
-WITH_LONGER = (*EVERY_TAG, *SHORTER)
+its share of the sums of two and of six hours."""
 DAYS = sized(30, 2)
 _SIZE = (
     "SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree(%s::regclass) WHERE isleaf"
@@ -214,23 +214,36 @@ async def load(bench: Bench, figures: Figures, today: datetime) -> None:
     await make_sums(bench.conninfo)
     with psycopg.connect(bench.conninfo, autocommit=True) as connection:
         for place in range(HOURS, 24, HOURS):
-            move_sums(connection, "hour", (day, day + HOURS * HOUR), place * HOUR, WITH_LONGER)
+            move_sums(connection, "hour", (day, day + HOURS * HOUR), place * HOUR)
         connection.execute(
             "INSERT INTO metrics_stale (grain, aa_id, tag, at)"
             " SELECT DISTINCT 'day', aa_id, tag, %s::timestamptz FROM metrics_receipt",
             (day,),
         )
     await make_sums(bench.conninfo)
-    for name, times, goal in (("hour", 24 + 12 + 4, 15.0), ("day", 1, 40.0)):
-        size = bench.scalar(_SIZE, f"metrics_block_{name}")
-        number = times * (cells + cells / AAS)
-        figures.add(f"bytes of a cell of a {name}", size / number, goal)
     with psycopg.connect(bench.conninfo, autocommit=True) as connection:
         for ago in range(1, DAYS):
             move_sums(connection, "day", (day, today), -ago * DAY)
         connection.execute("DELETE FROM metrics_stale")
+    await make_all_longer(bench.conninfo)
+    with psycopg.connect(bench.conninfo, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
+    days = [today - ago * DAY for ago in range(1, DAYS + 1)]
+    for grain, first, goal in (
+        (Grain.HOUR, [day + n * HOUR for n in range(24)], 15.0),
+        (Grain.DAY, days, 40.0),
+    ):
+        size = bench.scalar(_SIZE, f"metrics_block_{grain.value}")
+        number = with_longer(grain, first) * (cells + cells / AAS)
+        figures.add(f"bytes of a cell of a {grain.value}", size / number, goal)
     say("loaded")
+
+
+def with_longer(grain: Grain, times: Sequence[datetime]) -> int:
+    """Count the sums of these times, and the longer sums with such a time that are over."""
+    spans = {(tier, *grain.longer(tier, at)) for tier in Tier for at in times}
+    now = datetime.now(UTC)
+    return len(times) + sum(1 for *_, end in spans if end <= now)
 
 
 async def _heard(questions: BlockQuestions, window: datetime) -> Totals:
@@ -297,7 +310,8 @@ async def settle_days(bench: Bench, month: TimeRange) -> None:
             for tag in ("req", "not"):
                 series = Series(f"AA-{place:02}", Grain.DAY, tag)
                 async with database.transaction(within_s=600) as transaction:
-                    await settle(transaction, Unsettled(series, begin))
+                    times = await settle(transaction, Unsettled(series, begin))
+                    await make_longer(transaction, series, times)
     await database.close()
 
 

@@ -182,31 +182,38 @@ class _Stretch(NamedTuple):
         found = np.where(self.end < LIMIT_MS, self.calls, 0)
         some = np.flatnonzero((self.start < LIMIT_MS) & (self.end >= LIMIT_MS))
         if len(some):
-            found[some] = self._before(some, np.full(len(some), _LOG_LIMIT))
+            one = np.ones(len(some), np.int64)
+            found[some] = self.chosen(some).before(one, np.full(len(some), _LOG_LIMIT))
         return found
 
     def placed(self) -> tuple[Array, Array, Array]:
         """Returns its calls by cell of time: which stretch, which cell, how many."""
         width = self.last - self.first + 1
-        of = np.repeat(np.arange(len(width)), width)
         begins = np.cumsum(width) - width
-        cell = np.arange(len(of)) + (self.first - begins)[of]
-        until = self._before(of, _LOG_FIRST[cell + 1])
-        last = begins + width - 1
-        until[last] = self.calls
-        calls = np.diff(until, prepend=0)
+        cell = np.repeat(self.first - begins, width)
+        cell += np.arange(len(cell))
+        until = self.before(width, _LOG_FIRST[cell + 1])
+        until[begins + width - 1] = self.calls
+        calls = until.copy()
+        calls[1:] -= until[:-1]
         calls[begins] = until[begins]
-        kept = np.flatnonzero(calls != 0)
-        return of[kept], cell[kept], calls[kept]
+        kept = np.flatnonzero(calls)
+        return np.repeat(np.arange(len(width)), width)[kept], cell[kept], calls[kept]
 
-    def _before(self, of: Array, logarithm: _Floats) -> Array:
-        """Returns how many calls of these stretches are before these logarithms of a time.
+    def before(self, width: Array, logarithm: _Floats) -> Array:
+        """Returns how many of its calls are before logarithms of a time: so many of each stretch.
 
         It rises with the time within a stretch.
         """
-        z = self.slope[of] * logarithm + self.intercept[of]
-        found = (self.samples[of] * _normal(z) - (self.passed[of] - 0.5)).astype(np.int64)
-        return np.minimum(np.maximum(found, 0), self.calls[of])
+        z = np.repeat(self.slope, width)
+        z *= logarithm
+        z += np.repeat(self.intercept, width)
+        found = _normal(z)
+        found *= np.repeat(self.samples, width)
+        found -= np.repeat(self.passed - 0.5, width)
+        np.maximum(found, 0, out=found)
+        np.minimum(found, np.repeat(self.calls, width), out=found)
+        return found.astype(np.int64)
 
 
 def _stretches(
@@ -274,11 +281,15 @@ def _quantiles(samples: int) -> tuple[float, ...]:
 
 def _normal(z: _Floats) -> _Floats:
     """Returns the normal distribution, to 1e-7; never less for a larger number."""
-    at = (np.minimum(np.maximum(z, -_FAR), _FAR) + _FAR) * _PARTS
+    at = np.minimum(np.maximum(z, -_FAR), _FAR)
+    at += _FAR
+    at *= _PARTS
     whole = at.astype(np.int64)
+    at -= whole
     values, steps = _normal_table()
-    found: _Floats = values[whole] + (at - whole) * steps[whole]
-    return found
+    at *= steps[whole]
+    at += values[whole]
+    return at
 
 
 @lru_cache

@@ -16,7 +16,7 @@ from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.derived import derived_tags, fan_for, has_times
 from mudra.storage.metrics.blocks.grain import DERIVED, LONGER, Grain, Tier
-from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted
+from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted, summed_with_longer
 from mudra.storage.metrics.blocks.settling import UNCHANGING_AFTER, lock_layout
 from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_of
 
@@ -73,7 +73,11 @@ async def _made(
     shares, rows = await blocks.shares(wanted), list[Row]()
     for share in shares:
         form = Form(times=has_times(series.tag), share=share)
-        sums = await blocks.summed([wanted], _BY, form)
+        if tier is Tier.LONGEST:  # of those of the other tier, which are made before
+            most = series.grain.usual(Tier.LONG)
+            sums = await summed_with_longer(tx, blocks, [wanted], _BY, form, most)
+        else:
+            sums = await blocks.summed([wanted], _BY, form)
         fan = fan_for(series, sums, len(shares))
         longer, span = series._replace(tag=LONGER[tier][series.tag]), (begin, end)
         cells, ids = sums.at(window_number(begin)), blocks.names.ids
