@@ -16,12 +16,7 @@ from mudra.levels.evidence import Calls, Evidence, MissedReports, Span, TimedCal
 from mudra.levels.occasions import Occasions
 from mudra.levels.spans import MaintenanceRule, Member, segments_of, spans_of
 from mudra.levels.target import Target
-from mudra.metrics.payload.catalogue import (
-    WINDOW,
-    NotificationType,
-    hour_start,
-    window_number,
-)
+from mudra.metrics.payload.catalogue import WINDOW, NotificationType, window_number
 from mudra.metrics.ports import RollupQueries
 from mudra.metrics.rollup.coverage import Coverage, TimeRange
 from mudra.metrics.sums.cells import APIS, COUNTS, STATUSES, Cells
@@ -29,7 +24,7 @@ from mudra.metrics.sums.totals import Totals
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import Transaction
 
-_HOUR: Final = timedelta(hours=1)
+_LONG: Final = timedelta(hours=6)
 _DAY: Final = timedelta(days=1)
 _FINOT: Final = NotificationType.FI.value
 
@@ -165,7 +160,7 @@ class Gathering(Struct, frozen=True):
         found = {entity_id: Apart(of_one, []) for entity_id, of_one in spans.items()}
         short = defaultdict[str | None, dict[str, list[TimeRange]]](dict)
         for asked, concerned in _asked(members, spans):
-            if concerned[0].role is EntityType.FIP and not _has_an_hour(asked.part):
+            if concerned[0].role is EntityType.FIP and _is_short(asked.part):
                 for one in concerned:
                     short[asked.aa_id].setdefault(one.entity_id, []).append(asked.part)
             else:
@@ -191,7 +186,7 @@ class Gathering(Struct, frozen=True):
         aa_id: str | None,
         times: Mapping[str, Sequence[TimeRange]],
     ) -> None:
-        totals = await self.sums.of_windows(times, aa_id=aa_id, with_times=self.times)
+        totals = await self.sums.of_times(times, aa_id=aa_id, with_times=self.times)
         for fip_id, of_fip in _by_fip(totals).items():
             each = _by(of_fip, "at")
             parts = {window_number(part.first): part for part in times[fip_id]}
@@ -283,9 +278,9 @@ def _here(spans: Iterable[Span], part: TimeRange) -> Sequence[Span]:
     return [one for one in spans if one.start < part.end and one.end > part.start]
 
 
-def _has_an_hour(part: TimeRange) -> bool:
-    """Returns whether a full hour is in it: it has sums of its own, one for six windows."""
-    return hour_start(part.start + _HOUR - WINDOW) + _HOUR <= part.end
+def _is_short(part: TimeRange) -> bool:
+    """Returns whether hours and windows are all that it is read from: none longer is in it."""
+    return part.end - part.start < _LONG
 
 
 def _apart_of(

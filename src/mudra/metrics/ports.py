@@ -116,7 +116,7 @@ class RollupQueries(Protocol):
         """Returns the sums of each pair and type; `share` is one of so many parts of all FIPs."""
         ...
 
-    async def of_windows(
+    async def of_times(
         self, times: Mapping[str, Sequence[TimeRange]], *, aa_id: str | None, with_times: bool
     ) -> "Totals":
         """Returns the sums of each pair and type in each of these times of a FIP, at its begin."""

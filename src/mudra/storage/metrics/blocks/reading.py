@@ -98,7 +98,7 @@ class Form(Struct, frozen=True):
     """Places in `TYPES`; None for all."""
     share: Share | None = None
     at: Mapping[datetime, frozenset[str]] | None = None
-    """Of single windows, those of `fip_ids` that are decoded of each; None for all."""
+    """Those of `fip_ids` that are decoded of each time with a block of its own; None for all."""
 
     @property
     def buckets(self) -> list[int] | None:
@@ -232,7 +232,9 @@ class Blocks:
     def _cells(self, row: sa.Row[Any], grain: Grain, form: Form) -> Cells:
         aa, times = self.names.place(row.aa_id), row.times if form.times else None
         mixed = form.share is not None and row.bucket < form.share.of
-        fips = form.share if mixed else form.at[row.at] if form.at else form.fip_ids
+        fips = form.share if mixed else form.fip_ids
+        if form.at is not None and row.until - row.at == grain.length:
+            fips = form.at[row.at]
         try:
             at = window_number(row.at)
             return decoded(row.numbers, times, self.names, aa, at, fips, form.types)
