@@ -90,10 +90,10 @@ async def _add(
     with_times: bool,
 ) -> None:
     fips = defaultdict[datetime, set[str]](set)
-    for fip_id, at, _ in asked:
-        fips[at].add(fip_id)
-    at = {one: frozenset(found) for one, found in fips.items()}
-    of_all = frozenset[str]().union(*at.values())
+    for fip_id, time, _ in asked:
+        fips[time].add(fip_id)
+    at = {time: frozenset(found) for time, found in fips.items()}
+    of_all = frozenset(fip_id for fip_id, _, _ in asked)
     form, which = Form(times=with_times, fip_ids=of_all, at=at), _at(asked, blocks.names)
 
     def add(some: Sequence[Cells]) -> None:
