@@ -1,4 +1,4 @@
-"""Messages to webhooks about disputes and service levels: their samples, and when they are sent."""
+"""Messages to webhooks about disputes, service levels and maintenances: samples, and when sent."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -19,6 +19,9 @@ from mudra.levels.months import month_of
 from mudra.levels.report_news import EVENT as REPORT
 from mudra.levels.report_news import ReportData, ReportMessage
 from mudra.levels.target import ALL_APIS, Measure
+from mudra.metrics.incidents.own_maintenance import announcer_of
+from mudra.metrics.incidents.silence import Silence
+from mudra.metrics.incidents.silence_service import MaintenanceEvent, maintenance_body
 
 _ID: Final = "0195562f-6b1e-7c44-9f0e-2f5f6a7b8c9d"
 _RAISED: Final = datetime(2026, 3, 1, 6, 30, tzinfo=UTC)
@@ -94,3 +97,20 @@ LEVEL_EVENTS: Final = {
     REPORT: "A report was made, or a further version of one.",
     BUDGET: "An error budget will be gone before the month ends, or is gone.",
 }
+
+MAINTENANCE_EVENTS: Final = {
+    MaintenanceEvent.ANNOUNCED: "A planned maintenance was announced.",
+    MaintenanceEvent.CHANGED: "Its times changed; also where it is ended before its end.",
+    MaintenanceEvent.WITHDRAWN: "It was withdrawn before it began.",
+}
+
+
+def maintenance_sample() -> bytes:
+    """Return the message about work that a FIP announced a day and a half ahead."""
+    begins = _RAISED + timedelta(hours=36)
+    one = Silence(
+        *(_ID, "KAVERI-FIP", "", begins, begins + timedelta(hours=2), "new disks"),
+        *(announcer_of("KAVERI-FIP"), "", True),
+        announced_at=_RAISED,
+    )
+    return maintenance_body(MaintenanceEvent.ANNOUNCED, one, _RAISED)

@@ -11,6 +11,7 @@ from mudra.levels.budgets.burn_rule import Burn
 from mudra.levels.budgets.burn_store import StoredBurn
 from mudra.levels.report_news import ReportData
 from mudra.metrics.announcements.announcement import TranslatedText, Translation, Update
+from mudra.metrics.incidents.silence_service import MaintenanceData
 from mudra.metrics.notifications.personal_message import AlarmData, AlarmsData
 from mudra.metrics.notifications.webhook import IncidentData, SampleData
 from mudra.metrics.subscriptions.webhook_subscription import AnnouncementData, StatusData
@@ -81,6 +82,14 @@ _MEANINGS: Final[dict[type[Struct], dict[str, str]]] = {
         "end": "end of its time",
         "version": "1 for the first report of this time, then one more each time",
         "missed": "measures over all calls of which the target was missed",
+    },
+    MaintenanceData: {
+        "silenceId": "ID of the maintenance; the same in all its messages",
+        "entityId": "the member about which nothing is judged meanwhile",
+        "begins": "when it begins",
+        "ends": "when it ends; of one that was ended early, when that was",
+        "announcedAt": "when these times were announced; null where that is not known",
+        "announcedBy": "`member` or `operator`",
     },
     AlarmsData: {"more": "alarms that were left out of the list"},
     AlarmData: {

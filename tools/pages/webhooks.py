@@ -37,6 +37,7 @@ from mudra.metrics.incidents.incident_change import (
     Reopened,
     withdrawn,
 )
+from mudra.metrics.incidents.silence_service import MaintenanceData, MaintenanceMessage
 from mudra.metrics.notifications.alarm import alarm_of
 from mudra.metrics.notifications.alarm_mail import PersonalAlarm
 from mudra.metrics.notifications.incident_notifications import Announcement, Event
@@ -93,9 +94,11 @@ from mudra.shared.secret_text import SecretText
 from mudra.webhook.sign import signed_headers
 from tools.pages.member_messages import (
     LEVEL_EVENTS,
+    MAINTENANCE_EVENTS,
     budget_sample,
     dispute_events,
     dispute_sample,
+    maintenance_sample,
     report_sample,
 )
 from tools.pages.webhook_fields import field_table
@@ -110,6 +113,7 @@ _INTRO: Final = Path(__file__).with_name("webhooks_intro.md")
 _RECEIVERS: Final = Path(__file__).with_name("webhook_receivers.md")
 _CONCERNED: Final = "the members concerned, the FIUs that name the FIP, the network"
 _MEMBER: Final = "the member, the network"
+_OF_FIP: Final = "the member, the FIUs that name the FIP, the network"
 _PUBLIC_OF: Final = "[subscribers of the public status](#public-status)"
 _OF_STATUS: Final = {
     StatusEvent.DISRUPTED: "An institution is disrupted.",
@@ -163,6 +167,10 @@ _REPORT: Final = """\
 For each version of a [report of service levels](../how-to/service-levels.md). `entityId` is empty
 for the network's, which goes to the network's webhooks alone. `missed` has the measures over all
 calls of which the target was missed. Read the numbers with `reportId`."""
+_MAINTENANCE: Final = """\
+Of a [planned maintenance](../how-to/monitor-the-network.md#announce-maintenance) that a member or
+an operator announces; all have the same fields. That it begins or ends has no message: take its
+times. It is without its reason, as on the public status."""
 _MEANING: Final = {
     Event.OPENED: "A cause was found.",
     Event.MOVED: "The cause turned out to be another one; the incident and its ID stay.",
@@ -178,6 +186,7 @@ SCHEMAS: Final[dict[str, type[Struct]]] = {
     r"dispute\..+": DisputeMessage,
     r"levels\.budget": BudgetMessage,
     r"levels\.report": ReportMessage,
+    r"maintenance\..+": MaintenanceMessage,
     "alarms": AlarmsMessage,
     r"status\.(disrupted|operational)": StatusMessage,
     r"status\.announcement": AnnouncementMessage,
@@ -217,6 +226,7 @@ def webhooks_page() -> str:
         ("dispute.raised", _DISPUTES, dispute_sample(), DisputeData),
         ("levels.budget", _BUDGET, budget_sample(), StoredBurn),
         ("levels.report", _REPORT, report_sample(), ReportData),
+        ("maintenance.announced", _MAINTENANCE, maintenance_sample(), MaintenanceData),
     ):
         parts += [f"## {title}", "", text, "", *_json(body), *field_table(data)]
     parts += ["## alarms", "", "To a person's own webhook: the alarms that the person chose.", ""]
@@ -258,6 +268,7 @@ def _events() -> Iterator[str]:
         (_MEANING, _CONCERNED),
         (dispute_events(), _MEMBER),
         (LEVEL_EVENTS, _MEMBER),
+        (MAINTENANCE_EVENTS, _OF_FIP),
         ({PERSONAL: "Alarms that a person chose."}, "the person"),
         ({TEST: "Someone asked for a test."}, "their owner"),
         (_OF_STATUS, _PUBLIC_OF),

@@ -35,7 +35,12 @@ def silence_service(
     """Return the service of silences."""
     members, audit_log = OnboardedMembers(transaction), AuditLog(transaction)
     return SilenceService(
-        PostgresSilences(transaction), members, audit_log, transaction.lock_name, fresh_id
+        PostgresSilences(transaction),
+        members,
+        PostgresWebhooks(transaction, transaction.encryption),
+        audit_log,
+        transaction.lock_name,
+        fresh_id,
     )
 
 

@@ -16,7 +16,7 @@ from mudra.levels.evidence import Calls, Evidence, MissedReports, Span, TimedCal
 from mudra.levels.occasions import Occasions
 from mudra.levels.spans import MaintenanceRule, Member, segments_of, spans_of
 from mudra.levels.target import Target
-from mudra.metrics.payload.catalogue import WINDOW, NotificationType
+from mudra.metrics.payload.catalogue import WINDOW, NotificationType, window_number
 from mudra.metrics.ports import RollupQueries
 from mudra.metrics.rollup.coverage import Coverage, TimeRange
 from mudra.metrics.sums.cells import APIS, COUNTS, STATUSES, Cells
@@ -24,6 +24,7 @@ from mudra.metrics.sums.totals import Totals
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import Transaction
 
+_LONG: Final = timedelta(hours=6)
 _DAY: Final = timedelta(days=1)
 _FINOT: Final = NotificationType.FI.value
 
@@ -68,12 +69,17 @@ def pair_calls(totals: Totals) -> Iterator[PairCalls]:
 
 def _by_fip(totals: Totals) -> dict[str, Totals]:
     """Returns the rows of each FIP."""
-    cells = totals.cells.chosen(np.argsort(totals.cells.keys["fip"], kind="stable"))
-    fips, first = np.unique(cells.keys["fip"], return_index=True)
+    return {totals.ids[place]: of_fip for place, of_fip in _by(totals, "fip").items()}
+
+
+def _by(totals: Totals, key: str) -> dict[int, Totals]:
+    """Returns the rows of each value of a key, as views of the same columns."""
+    cells = totals.cells.chosen(np.argsort(totals.cells.keys[key], kind="stable"))
+    values, first = np.unique(cells.keys[key], return_index=True)
     spans = pairwise([*first.tolist(), len(cells)])
     return {
-        totals.ids[fip]: Totals(cells.part(*span), totals.ids)
-        for fip, span in zip(fips.tolist(), spans, strict=True)
+        value: Totals(cells.part(*span), totals.ids)
+        for value, span in zip(values.tolist(), spans, strict=True)
     }
 
 
@@ -110,10 +116,15 @@ class Network(Struct, frozen=True):
 
 
 class Apart(NamedTuple):
-    """The spans of a member's report, and the calls in them."""
+    """The spans of a member's report, and the sums of the times with spans."""
 
     spans: tuple[Span, ...]
-    calls: list[TimedCalls]
+    sums: list[tuple[TimeRange, Totals]]
+
+    def calls(self, member: Member) -> Iterator[TimedCalls]:
+        """Yields the calls in the spans, in order of time."""
+        for part, totals in sorted(self.sums, key=lambda one: one[0].start):
+            yield from _apart_of(member, totals, _here(self.spans, part), part)
 
 
 class Gathering(Struct, frozen=True):
@@ -128,7 +139,7 @@ class Gathering(Struct, frozen=True):
         """Returns the evidence of a report."""
         calls = await self.whole(member, network.within)
         apart = await self.apart([member], network)
-        return evidence_of(member, network, calls, apart[member.entity_id])
+        return await asyncio.to_thread(evidence_of, member, network, calls, apart[member.entity_id])
 
     async def apart(self, members: Sequence[Member], network: Network) -> Mapping[str, Apart]:
         """Returns the spans of each member and their calls: read once for all FIPs of a time."""
@@ -147,13 +158,39 @@ class Gathering(Struct, frozen=True):
             for one in members
         }
         found = {entity_id: Apart(of_one, []) for entity_id, of_one in spans.items()}
+        short = defaultdict[str | None, dict[str, list[TimeRange]]](dict)
         for asked, concerned in _asked(members, spans):
-            fip_ids = asked.fip_ids(concerned)
-            totals = await self._of_pairs(asked.part, aa_id=asked.aa_id, fip_ids=fip_ids)
-            calls = await asyncio.to_thread(_apart_of_each, concerned, totals, spans, asked.part)
-            for entity_id, of_one in calls:
-                found[entity_id].calls.extend(of_one)
+            if concerned[0].role is EntityType.FIP and _is_short(asked.part):
+                for one in concerned:
+                    short[asked.aa_id].setdefault(one.entity_id, []).append(asked.part)
+            else:
+                await self._add(found, asked, concerned)
+        for aa_id, times in short.items():
+            await self._add_short(found, aa_id, times)
         return found
+
+    async def _add(
+        self, found: Mapping[str, Apart], asked: "_Asked", concerned: Sequence[Member]
+    ) -> None:
+        fip_ids = asked.fip_ids(concerned)
+        totals = await self._of_pairs(asked.part, aa_id=asked.aa_id, fip_ids=fip_ids)
+        each = _by_fip(totals) if concerned[0].role is EntityType.FIP else None
+        for one in concerned:
+            of_one = totals if each is None else each.get(one.entity_id)
+            if of_one is not None:
+                found[one.entity_id].sums.append((asked.part, of_one))
+
+    async def _add_short(
+        self,
+        found: Mapping[str, Apart],
+        aa_id: str | None,
+        times: Mapping[str, Sequence[TimeRange]],
+    ) -> None:
+        totals = await self.sums.of_times(times, aa_id=aa_id, with_times=self.times)
+        for fip_id, of_fip in _by_fip(totals).items():
+            each = _by(of_fip, "at")
+            parts = {window_number(part.first): part for part in times[fip_id]}
+            found[fip_id].sums.extend((parts[at], of_part) for at, of_part in each.items())
 
     async def of_share(self, within: TimeRange, share: tuple[int, int]) -> Mapping[str, Totals]:
         """Returns the calls of each FIP of one of so many parts of all FIPs."""
@@ -212,7 +249,7 @@ def evidence_of(
     """Returns the evidence of a report from the calls of its period, and its spans with theirs."""
     return Evidence(
         tuple(one.seen_from(_peer(member, one)) for one in calls),
-        tuple(apart.calls),
+        tuple(apart.calls(member)),
         apart.spans,
         len(network.reported),
         tuple(_silent(apart.spans, network.reported)),
@@ -241,26 +278,15 @@ def _here(spans: Iterable[Span], part: TimeRange) -> Sequence[Span]:
     return [one for one in spans if one.start < part.end and one.end > part.start]
 
 
-def _apart_of_each(
-    members: Iterable[Member],
-    totals: Totals,
-    spans: Mapping[str, Sequence[Span]],
-    part: TimeRange,
-) -> list[tuple[str, list[TimedCalls]]]:
-    each = _by_fip(totals)
-    found = []
-    for one in members:
-        of_one = each.get(one.entity_id) if one.role is EntityType.FIP else totals
-        if of_one is not None:
-            here = _here(spans[one.entity_id], part)
-            found.append((one.entity_id, _apart_of(one, of_one, here, part)))
-    return found
+def _is_short(part: TimeRange) -> bool:
+    """Returns whether hours and windows are all that it is read from: none longer is in it."""
+    return part.end - part.start < _LONG
 
 
 def _apart_of(
     member: Member, totals: Totals, here: Sequence[Span], part: TimeRange
-) -> list[TimedCalls]:
-    """Returns the calls of a time that are in spans, by peer and API.
+) -> Iterator[TimedCalls]:
+    """Yields the calls of a time that are in spans, by peer and API.
 
     Of an AA, the calls to all FIPs that no span names are one row: it has two thousand FIPs.
     """
@@ -271,7 +297,7 @@ def _apart_of(
         peer = one.aa_id if member.role is EntityType.FIP else one.fip_id
         if _is_apart(here, peer, one.api):
             found[peer, one.api] = one.within(peer, part.start, part.end)
-    return [found[key] for key in sorted(found)]
+    yield from (found[key] for key in sorted(found))
 
 
 def _unnamed_together(totals: Totals, named: Collection[str]) -> Totals:

@@ -35,7 +35,8 @@ class Language:
 
     def number(self, value: float, places: int = 0) -> str:
         """Write a number with so many decimals, its digits in groups."""
-        return f"{value:,.{places}f}"
+        # As decimal digits, like those of a region: 0.855 is no longer 0.8549….
+        return f"{Decimal(str(value)):,.{places}f}"
 
     def day(self, day: date) -> str:
         """Write a day, such as "04 Mar 2026"."""

@@ -116,6 +116,12 @@ class RollupQueries(Protocol):
         """Returns the sums of each pair and type; `share` is one of so many parts of all FIPs."""
         ...
 
+    async def of_times(
+        self, times: Mapping[str, Sequence[TimeRange]], *, aa_id: str | None, with_times: bool
+    ) -> "Totals":
+        """Returns the sums of each pair and type in each of these times of a FIP, at its begin."""
+        ...
+
     async def calls_of_pairs(self, within: TimeRange) -> "Totals":
         """Returns the sums of all calls for customers of each pair, without percentiles."""
         ...
@@ -148,18 +154,10 @@ class RollupQueries(Protocol):
         ...
 
     async def steps(
-        self,
-        within: TimeRange,
-        step: Step,
-        types: Collection[str],
-        *,
-        aa_id: str | None = None,
-        fip_id: str | None = None,
-    ) -> "Totals":
-        """Returns the sums of all requests of these types together, a row for each step.
-
-        A step without traffic is left out.
-        """
+        self, within: TimeRange, step: Step, types: Collection[str], *,
+        aa_id: str | None = None, fip_id: str | None = None,
+    ) -> "Totals":  # fmt: skip
+        """Returns the sums of requests of these types together, a row a step that has traffic."""
         ...
 
 

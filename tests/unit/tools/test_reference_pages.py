@@ -32,6 +32,7 @@ from mudra.disputes.dispute import Step
 from mudra.disputes.dispute_message import event_of
 from mudra.levels import report_news
 from mudra.levels.budgets import burn_message
+from mudra.metrics.incidents.silence_service import MaintenanceEvent
 from mudra.metrics.notifications.incident_notifications import Event
 from mudra.metrics.notifications.personal_message import PERSONAL
 from mudra.metrics.notifications.webhook import CHALLENGE, TEST
@@ -81,7 +82,7 @@ def test_every_event_of_the_code_is_in_the_reference_of_webhooks() -> None:
     steps = [Step(1, NOW, "", act, state, "") for act in dispute.Act for state in dispute.State]
     levels = {burn_message.EVENT, report_news.EVENT}
 
-    named = {one.value for kind in (Event, StatusEvent) for one in kind}
+    named = {one.value for kind in (Event, StatusEvent, MaintenanceEvent) for one in kind}
     assert events() == named | levels | {TEST, PERSONAL, CHALLENGE} | {
         event_of(one) for one in steps
     }

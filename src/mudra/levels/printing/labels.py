@@ -1,9 +1,11 @@
 """The texts of a report's numbers, for pages and for print, in the current language."""
 
+from decimal import ROUND_DOWN, Decimal
 from typing import Final
 
 from mudra.levels.calculation import Figure
 from mudra.levels.evidence import Fate
+from mudra.levels.report import Change
 from mudra.levels.target import ALL_APIS, Measure
 from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.api_names import api_name
@@ -25,6 +27,13 @@ FATES: Final = {
     Fate.LEFT_OUT: translatable("Decision about a dispute: left out"),
     Fate.EXCUSED: translatable("Decision about a dispute: failed calls left out"),
 }
+NUMBERS: Final = {
+    "value": translatable("Value"),
+    "part": translatable("Part"),
+    "whole": translatable("Whole"),
+    "target": translatable("Target"),
+}
+"""The numbers of a figure that may change, as the CSV and the how-to name them."""
 COLUMNS: Final = (Measure.AVAILABILITY, Measure.SUCCESS, Measure.P95, Measure.P99)
 """The measures that are a column of the table by API; the others are a list."""
 NOTHING: Final = "\N{EN DASH}"
@@ -32,7 +41,8 @@ BARS_FROM: Final = 90.0
 """Bars of shares begin at 90 percent."""
 _MINUTES: Final = 10
 _VALUE_PLACES: Final = 2
-_TARGET_PLACES: Final = 1
+_SIGNED_PLACES: Final = 4
+"""Of shares in the signed text."""
 
 
 def columns() -> list[str]:
@@ -62,7 +72,7 @@ def value_text(one: Figure) -> str:
 
 def target_text(one: Figure) -> str:
     """Returns the target of a number; empty without one."""
-    return "" if one.target is None else amount_text(one.measure, one.target, _TARGET_PLACES)
+    return "" if one.target is None else exact_text(one.measure, one.target)
 
 
 def down_text(one: Figure | None) -> str:
@@ -78,11 +88,36 @@ def bar_part(share: float) -> float:
     return max(share - BARS_FROM, 0.0) / (100 - BARS_FROM)
 
 
+def exact_text(measure: Measure, value: float) -> str:
+    """Returns a value of a measure with all decimals that it has, one at least: a target."""
+    exponent = Decimal(str(value)).normalize().as_tuple().exponent
+    assert isinstance(exponent, int), value
+    return amount_text(measure, value, min(max(-exponent, 1), _SIGNED_PLACES))
+
+
 def amount_text(measure: Measure, value: float | None, places: int) -> str:
-    """Returns a value of a measure: seconds with two decimals, a share with so many."""
+    """Returns a value of a measure: seconds with two decimals, a share with so many, cut off."""
     if value is None:
         return NOTHING
     if measure.in_ms:
         return gettext("%(seconds)s s", seconds=current().number(value / 1000, 2))
-    scale = 10**places
-    return f"{current().number(int(value * scale) / scale, places)} %"
+    share = Decimal(str(value)).quantize(Decimal(1).scaleb(-places), ROUND_DOWN)
+    return f"{current().number(float(share), places)} %"
+
+
+def change_texts(one: Change) -> list[str]:
+    """Returns the cells of a number that changed: measure, API, which number, before, after."""
+    name = gettext(NUMBERS[one.number])
+    both = (_changed_text(one, each) for each in (one.before, one.after))
+    return [measure_text(one.measure), api_text(one.api), name, *both]
+
+
+def _changed_text(one: Change, number: float | None) -> str:
+    if number is None:
+        return NOTHING
+    measure = Measure(one.measure)
+    if one.number in {"part", "whole"}:
+        return current().number(number)
+    if measure.in_ms:
+        return gettext("%(number)s ms", number=current().number(number))
+    return amount_text(measure, number, _SIGNED_PLACES)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from mudra.levels.calculation import Figure
 from mudra.levels.evidence import Span
 from mudra.levels.printing import labels
-from mudra.levels.report import Change, Report
+from mudra.levels.report import Report
 from mudra.levels.target import Measure, Target
 from mudra.localization.language import current, gettext
 
@@ -179,7 +179,7 @@ def _tables(report: Report, zone: ZoneInfo) -> Sequence[Table]:
                 *(gettext("Measure"), gettext("API"), gettext("Number")),
                 *(gettext("Before"), gettext("After")),
             ],
-            [_change(one) for one in changes],
+            [labels.change_texts(one) for one in changes],
             " · ".join(report.reasons[:MAX_ROWS]),
         ),
         Table(
@@ -201,13 +201,8 @@ def _span(one: Span, zone: ZoneInfo) -> Sequence[str]:
     return [labels.fate_text(one.fate), _period(one.start, one.end, zone), cause]
 
 
-def _change(one: Change) -> Sequence[str]:
-    shown = [labels.NOTHING if each is None else f"{each:g}" for each in (one.before, one.after)]
-    return [labels.measure_text(one.measure), labels.api_text(one.api), one.number, *shown]
-
-
 def _target(one: Target) -> Sequence[str]:
-    amount = labels.amount_text(one.measure, one.value, 1)
+    amount = labels.exact_text(one.measure, one.value)
     least = gettext("at most %(value)s", value=amount)
     if not one.measure.at_most:
         least = gettext("at least %(value)s", value=amount)

@@ -1,9 +1,11 @@
-"""Starting, ending and listing silences."""
+"""Starting, ending and listing silences, and what webhooks hear of planned maintenances."""
 
+import enum
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from mudra.audit.audit_log_store import AuditLog
@@ -19,6 +21,7 @@ from mudra.metrics.incidents.own_maintenance import (
     with_notice_of,
 )
 from mudra.metrics.incidents.silence import Silence, SilenceCommand, new_silence
+from mudra.metrics.notifications.webhook_ports import WebhookMessages
 from mudra.metrics.ports import CountAlone, Members, Silences
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 
@@ -33,11 +36,47 @@ NO_SUCH_SILENCE: Final = PlainRefusal(
 )
 
 
+class MaintenanceEvent(enum.StrEnum):
+    """The `type` of a message about a planned maintenance.
+
+    That one begins or ends has no message: its times say so from its announcement on.
+    """
+
+    ANNOUNCED = "maintenance.announced"
+    CHANGED = "maintenance.changed"
+    WITHDRAWN = "maintenance.withdrawn"
+
+
+class MaintenanceData(Struct, rename="camel", kw_only=True):
+    """The maintenance in a message; without its reason, which the public status has not either."""
+
+    silence_id: str
+    entity_id: str
+    begins: datetime
+    ends: datetime
+    announced_at: datetime | None
+    announced_by: str
+    """`member` or `operator`."""
+
+
+class MaintenanceMessage(Struct):
+    """The body of a message."""
+
+    type: str
+    timestamp: datetime
+    data: MaintenanceData
+
+
 class SilenceService(Struct, frozen=True):
-    """Changes silences in the caller's transaction, each with its audit entry."""
+    """Changes silences in the caller's transaction, each with its audit entry.
+
+    What is new about a planned maintenance goes to webhooks: of its member, of FIUs that name the
+    FIP, and of the network.
+    """
 
     store: Silences
     members: Members
+    messages: WebhookMessages
     audit_log: AuditLog
     count_alone: CountAlone
     new_id: Callable[[], str]
@@ -76,6 +115,7 @@ class SilenceService(Struct, frozen=True):
             return refused
         await self.store.add(planned)
         await self._note(EventName.METRICS_SILENCE_BEGIN, planned, caller)
+        await self._send(None, planned, now)
         return planned
 
     async def change(
@@ -101,6 +141,7 @@ class SilenceService(Struct, frozen=True):
             return refused
         await self.store.change(changed)
         await self._note(EventName.METRICS_SILENCE_CHANGE, changed, caller)
+        await self._send(before, changed, now)
         return changed
 
     async def begin(
@@ -115,6 +156,7 @@ class SilenceService(Struct, frozen=True):
             return silence
         await self.store.add(silence)
         await self._note(EventName.METRICS_SILENCE_BEGIN, silence, caller)
+        await self._send(None, silence, now)
         return silence
 
     async def _announced(self, entity_id: str, now: datetime) -> Sequence[Silence]:
@@ -150,13 +192,46 @@ class SilenceService(Struct, frozen=True):
 
         With `own_of` only a maintenance of this entity.
         """
-        if own_of and silence_id not in {one.silence_id for one in await self.own(own_of, now)}:
-            return NO_SUCH_SILENCE
-        ended = await self.store.end(silence_id, now, caller.actor)
+        known = await (self.own(own_of, now) if own_of else self.store.ending_after(now))
+        before = next((one for one in known if one.silence_id == silence_id), None)
+        ended = before and await self.store.end(silence_id, now, caller.actor)
         if ended is None:
             return NO_SUCH_SILENCE
         detail = {"silenceId": silence_id}
         await self.audit_log.append(
             AuditEntry(EventName.METRICS_SILENCE_END, caller, ended.entity_id, detail=detail)
         )
+        await self._send(before, ended, now)
         return ended
+
+    async def _send(self, before: Silence | None, after: Silence, now: datetime) -> None:
+        event = _event_of(before, after)
+        if not after.maintenance or event is None:
+            return
+        shown = before if before and event is MaintenanceEvent.WITHDRAWN else after
+        entity_id = after.entity_id
+        body = maintenance_body(event, shown, now)
+        await self.messages.post([entity_id], body, now, event=event.value, fip_id=entity_id)
+
+
+def _event_of(before: Silence | None, after: Silence) -> MaintenanceEvent | None:
+    """Returns what is new about a maintenance; None where its times are those of before."""
+    if before is None:
+        return MaintenanceEvent.ANNOUNCED
+    if not after.has_time:
+        return MaintenanceEvent.WITHDRAWN
+    same = (before.begins, before.ends) == (after.begins, after.ends)
+    return None if same else MaintenanceEvent.CHANGED
+
+
+def maintenance_body(event: MaintenanceEvent, one: Silence, now: datetime) -> bytes:
+    """Returns the body of a message: of one that was withdrawn with the times that it had."""
+    data = MaintenanceData(
+        silence_id=one.silence_id,
+        entity_id=one.entity_id,
+        begins=one.begins,
+        ends=one.ends,
+        announced_at=one.announced_at,
+        announced_by="member" if one.made_by == announcer_of(one.entity_id) else "operator",
+    )
+    return msgspec.json.encode(MaintenanceMessage(event.value, now, data))

@@ -29,9 +29,9 @@ from mudra.metrics.rollup.step import Step
 from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.among import is_among, is_among_given
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.metrics.blocks.delay import is_due
 from mudra.storage.metrics.blocks.grain import Grain
 from mudra.storage.metrics.blocks.questions import BlockQuestions
+from mudra.storage.metrics.blocks.stale_sums import is_due
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.stored_report import long_tag, short_tag
 from mudra.storage.tables.metrics import (
@@ -245,7 +245,7 @@ class PostgresDetections(PostgresIncidents):
     async def stale_windows(self, now: datetime) -> Mapping[datetime, Sequence[int]]:
         """Returns closed windows with new content, and the stale marks that say so.
 
-        Late ones whose content is still arriving wait (blocks/delay.py).
+        Late ones whose content is still arriving wait (rollup/stale.py).
         """
         rows = await self._tx.connection.execute(
             _STALE, {"live_after": now - LIVE, "before": window_start(now)}

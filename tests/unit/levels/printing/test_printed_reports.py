@@ -15,10 +15,12 @@ from tests.support.depth import examples
 from tests.unit.levels.recount import START, random_world
 from tests.unit.levels.worlds import MEMBER, RULE, evidence_of
 
+from mudra.levels.printing import labels
+from mudra.levels.printing.labels import amount_text, change_texts, exact_text
 from mudra.levels.printing.pdf import pdf_of
 from mudra.levels.printing.printed import printed_report
-from mudra.levels.report import Report, encoded_evidence, report_of
-from mudra.levels.target import SHIPPED
+from mudra.levels.report import Change, Report, encoded_evidence, report_of
+from mudra.levels.target import SHIPPED, Measure
 from mudra.localization.language import written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.rollup.coverage import TimeRange
@@ -53,6 +55,38 @@ def report(seed: int = 3) -> Report:
         now=made_at,
         percentile_of=percentile_of,
     )
+
+
+def test_a_changed_number_is_printed_in_full_with_its_unit() -> None:
+    changed = [
+        Change("availability", "fif", "part", 1_234_567.0, 1_234_568.0),
+        Change("availability", "fif", "value", 99.9333, None),
+        Change("p95", "fif", "value", 1855.0, 120_000.0),
+    ]
+
+    assert [change_texts(one) for one in changed] == [
+        ["Availability", "FI fetch", "Part", "1,234,567", "1,234,568"],
+        ["Availability", "FI fetch", "Value", "99.9333 %", labels.NOTHING],
+        ["95 % took at most", "FI fetch", "Value", "1,855 ms", "120,000 ms"],
+    ]
+
+
+def test_shares_are_cut_off_as_decimals_and_targets_are_whole() -> None:
+    # As a binary number, a hundred times 1.13 is 112.99…
+    assert amount_text(Measure.SUCCESS, 1.13, 2) == "1.13 %"
+    assert amount_text(Measure.SUCCESS, 99.9999, 2) == "99.99 %"
+    targets = (99.95, 90.0, 99.5)
+    assert [exact_text(Measure.SUCCESS, one) for one in targets] == ["99.95 %", "90.0 %", "99.5 %"]
+
+
+def test_a_time_is_the_same_in_every_language() -> None:
+    languages = Languages()
+    found = []
+    for tag in ("en", "en-IN", "hi"):
+        with written_in(languages.of(tag)):
+            found.append(amount_text(Measure.P95, 855, 2).split()[0])
+
+    assert found == ["0.86"] * 3
 
 
 def texts(content: bytes) -> list[str]:

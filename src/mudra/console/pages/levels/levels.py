@@ -26,7 +26,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.levels.budgets.budget_service import BudgetService
 from mudra.levels.level_service import LevelService
 from mudra.levels.months import month_before
-from mudra.levels.printing.labels import columns, fate_text
+from mudra.levels.printing.labels import change_texts, columns, fate_text
 from mudra.levels.printing.report_csv import report_as_csv
 from mudra.levels.report import Report
 from mudra.levels.report_store import Listed, Signed
@@ -181,6 +181,7 @@ async def _report_page(
         "rows": api_rows(report),
         "others": others(report),
         "spans": [(each, fate_text(each.fate)) for each in report.spans],
+        "changes": [change_texts(each) for each in report.changes],
         "incidents": await _incidents(page_context, service, report),
         "contest": contest_path(listed.entity_id, about="line"),
         "is_own": readable is not None and listed.entity_id != _NETWORK,

@@ -39,6 +39,7 @@ from mudra.metrics.sums.selection import (
 )
 from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.transaction import Transaction
+from mudra.storage.metrics.blocks.begins import summed_by_begin
 from mudra.storage.metrics.blocks.grain import (
     ALL,
     NOT,
@@ -123,6 +124,18 @@ class BlockQuestions:
         )
         selected = await self._of_aas(within, aa_id, (REQ, NOT))
         return self._totals(await self._summed(selected, ("aa", "type", "fip"), form))
+
+    async def of_times(
+        self, times: Mapping[str, Sequence[TimeRange]], *, aa_id: str | None, with_times: bool
+    ) -> Totals:
+        """Returns the sums of each pair and type in each of these times of a FIP, at its begin.
+
+        Those of one FIP have no window in common.
+        """
+        blocks = self._blocks
+        return self._totals(
+            await summed_by_begin(self._tx, blocks, times, aa_id, with_times=with_times)
+        )
 
     async def over_aas(
         self,

@@ -97,6 +97,8 @@ class Form(Struct, frozen=True):
     types: frozenset[int] | None = None
     """Places in `TYPES`; None for all."""
     share: Share | None = None
+    at: Mapping[datetime, frozenset[str]] | None = None
+    """Those of `fip_ids` that are decoded of each time with a block of its own; None for all."""
 
     @property
     def buckets(self) -> list[int] | None:
@@ -108,7 +110,8 @@ class Form(Struct, frozen=True):
     @property
     def together(self) -> int:
         """The number of blocks that are read and decoded together."""
-        few = self.fip_ids is not None and len(self.fip_ids) <= _FEW
+        most = max(map(len, self.at.values())) if self.at else len(self.fip_ids or ())
+        few = self.fip_ids is not None and most <= _FEW
         return _TOGETHER * (1 if self.times else _WITHOUT_TIMES) * (_OF_FEW_FIPS if few else 1)
 
 
@@ -230,6 +233,8 @@ class Blocks:
         aa, times = self.names.place(row.aa_id), row.times if form.times else None
         mixed = form.share is not None and row.bucket < form.share.of
         fips = form.share if mixed else form.fip_ids
+        if form.at is not None and row.until - row.at == grain.length:
+            fips = form.at[row.at]
         try:
             at = window_number(row.at)
             return decoded(row.numbers, times, self.names, aa, at, fips, form.types)

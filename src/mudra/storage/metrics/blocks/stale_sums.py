@@ -1,4 +1,4 @@
-"""Reads which sums are older than what they are made of."""
+"""Reads which sums are older than what they are made of, and when their marks are handled."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from mudra.metrics.payload.catalogue import day_start
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.stale import ALL_AAS
+from mudra.metrics.rollup.stale import ALL_AAS, QUIET
 from mudra.metrics.sums.selection import SeriesKey, StaleSums
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.transaction import Transaction
@@ -67,3 +67,16 @@ async def without_sums(
         return frozenset()
     found = await tx.connection.scalars(_WITHOUT_SUMS, {"ats": sorted(windows), "tags": [*tags]})
     return frozenset(found)
+
+
+def is_due(marks: sa.Subquery) -> sa.ColumnElement[bool]:
+    """Returns whether grouped marks are handled now (metrics/rollup/stale.py).
+
+    Needs the columns `live` and `max_delay` next to `noted_at`.
+    """
+    c, now = marks.c, sa.func.now()
+    return sa.or_(
+        sa.func.bool_or(c.live),
+        sa.func.max(c.noted_at) <= now - sa.literal(QUIET),
+        sa.func.min(c.noted_at) <= now - sa.func.min(c.max_delay),
+    )
