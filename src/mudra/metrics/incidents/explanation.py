@@ -128,7 +128,7 @@ def changed_by(incident: Incident) -> datetime | None:
     is_at_fip = isinstance(incident.subject, Fip | FipApi)
     if incident.ended is not None or not (is_small and is_even and is_at_fip):
         return None
-    return incident.began + CHANGES_AFTER * WINDOW
+    return incident.began + (CHANGES_AFTER + 1) * WINDOW  # the end of the last bad one
 
 
 MIN_FIPS: Final = 3

@@ -54,7 +54,7 @@ ENDINGS: Final[Meanings] = {
 }
 SEVERITIES: Final[Meanings] = {
     Severity.MINOR: "calls are slow or refused (4xx), heartbeats alone fail, an agent is silent, "
-    "or few calls fail, and fewer than one in ten",
+    "or few calls to a FIP fail, and fewer than one in ten",
     Severity.MAJOR: "calls fail, or FI requests end without data",
     Severity.CRITICAL: "of many calls half or more fail, or of very many a tenth",
 }
