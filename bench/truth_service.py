@@ -26,7 +26,14 @@ from mudra.metrics.health.own_calls import (
     level_changes,
 )
 from mudra.metrics.health.public_rows import PublicFloor
-from mudra.metrics.health.status_history import Day, DayState, _days, last_day_of, with_incidents
+from mudra.metrics.health.status_history import (
+    Day,
+    DayState,
+    _days,
+    is_public,
+    last_day_of,
+    with_incidents,
+)
 from mudra.metrics.incidents.explanation import AtOnce, at_once
 from mudra.metrics.incidents.fip_counts import FipCounts
 from mudra.metrics.incidents.fip_test import LOOKS, fip_states
@@ -195,7 +202,7 @@ class Service:
             hits = [
                 one for one in self.said.incidents.values()
                 if fip_of(one.subject) == fip and (one.ended is None or one.ended > end - _DAY)
-                and codes_of(one.subject) != {"hbt"}
+                and is_public(one)
             ]  # fmt: skip
             if fip not in places:
                 found[fip] = DayState.NO_DATA
@@ -231,7 +238,7 @@ class Service:
             )
             for fip, found in judged.of_fips.items():
                 hits = [i for i in self.said.incidents.values()
-                        if fip_of(i.subject) == fip and codes_of(i.subject) != {"hbt"}]  # fmt: skip
+                        if fip_of(i.subject) == fip and is_public(i)]  # fmt: skip
                 state = with_incidents(found, hits, is_below=fip in judged.below)
                 self.said.days.setdefault(fip, []).append(state)
         return self.said
