@@ -26,7 +26,14 @@ from mudra.metrics.health.own_calls import (
     level_changes,
 )
 from mudra.metrics.health.public_rows import PublicFloor
-from mudra.metrics.health.status_history import Day, DayState, _days, last_day_of, with_incidents
+from mudra.metrics.health.status_history import (
+    Day,
+    DayState,
+    _days,
+    is_public,
+    last_day_of,
+    with_incidents,
+)
 from mudra.metrics.incidents.explanation import AtOnce, at_once
 from mudra.metrics.incidents.fip_counts import FipCounts
 from mudra.metrics.incidents.fip_test import LOOKS, fip_states
@@ -40,7 +47,13 @@ from mudra.metrics.incidents.journal import (
     new_journal,
 )
 from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned, fip_of
-from mudra.metrics.incidents.window_reports import Before, WindowReports, is_complete, suffices
+from mudra.metrics.incidents.window_reports import (
+    Before,
+    WindowReports,
+    are_silent,
+    is_complete,
+    suffices,
+)
 from mudra.metrics.payload.catalogue import CUSTOMER_CODES, WINDOW, hour_start, window_at
 
 _ARRIVED, _SPREAD, _LATE = (timedelta(minutes=one) for one in (3.6, 4, 5))
@@ -113,17 +126,18 @@ class Service:
             self.journal = evaluate(self.journal, reports, calls, fips, now, _named)
             self.judged = window
             self._judged(now)
-        ahead = self.journal
+        ahead, none_is_late = self.journal, False
         for window in range(self.judged + 1, self.newest + 1):
-            reports = self.windows[window]
-            if not suffices(reports, self.journal.silent, now, self._before(window)):
+            reports, before = self.windows[window], self._before(window)
+            if not suffices(reports, self.journal.silent, now, before):
                 break
             calls = self.kept[window].calls
             ahead = evaluate(ahead, reports.at_hand, calls, fips, now, _named)
+            none_is_late = are_silent(reports, self.journal.silent, before)
         if ahead is not self.journal:
             for one in ahead.incidents:
                 opened = one.tracked.history[0].window > self.judged
-                if opened and not one.tracked.cause.ambiguous_with:
+                if opened and (none_is_late or not one.tracked.cause.ambiguous_with):
                     self._tell(one, ahead, now)
 
     def _judged(self, now: datetime) -> None:
@@ -188,7 +202,7 @@ class Service:
             hits = [
                 one for one in self.said.incidents.values()
                 if fip_of(one.subject) == fip and (one.ended is None or one.ended > end - _DAY)
-                and codes_of(one.subject) != {"hbt"}
+                and is_public(one)
             ]  # fmt: skip
             if fip not in places:
                 found[fip] = DayState.NO_DATA
@@ -224,7 +238,7 @@ class Service:
             )
             for fip, found in judged.of_fips.items():
                 hits = [i for i in self.said.incidents.values()
-                        if fip_of(i.subject) == fip and codes_of(i.subject) != {"hbt"}]  # fmt: skip
+                        if fip_of(i.subject) == fip and is_public(i)]  # fmt: skip
                 state = with_incidents(found, hits, is_below=fip in judged.below)
                 self.said.days.setdefault(fip, []).append(state)
         return self.said

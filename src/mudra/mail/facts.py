@@ -84,8 +84,8 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     NoticeKind.SUBSCRIPTION_CONFIRM: ("institution", "webhook", "link", "valid_hours"),
     # over is "yes" or empty; the link is that of the status then.
     NoticeKind.SUBSCRIPTION_FAILING: ("institution", "over", "days", "link"),
-    # effect is disrupted, possibly-disrupted or degraded; apis is empty for all of them, over is
-    # "yes" or empty, ended empty while it goes on.
+    # effect is disrupted, possibly-disrupted or degraded; apis is empty for all of them; over is
+    # recovered, changed, no-data, merged or withdrawn; over and ended are empty while it goes on.
     NoticeKind.STATUS_INCIDENT: (
         *("institution", "effect", "symptom", "apis", "over", "began", "ended"),
         *("link", "end_link"),

@@ -24,6 +24,7 @@ from mudra.metrics.incidents.window_reports import (
     Before,
     Received,
     WindowReports,
+    are_silent,
     is_complete,
     is_news,
     received_by,
@@ -52,10 +53,7 @@ OWN_HOURS: Final = WATCHED + timedelta(days=1)
 MAX_AT_ONCE: Final = 24
 """Windows that follow in one transaction; a longer backlog takes several."""
 SOON_AGAIN: Final = MAX_AT_ONCE * WINDOW
-"""Windows of so long ago are judged again before those that follow: it takes seconds.
-
-From further back they are judged so many at once, each time after those that follow.
-"""
+"""Windows of so long ago are judged again before those that follow, older ones some at once."""
 _READ_AT_ONCE: Final = 6
 _LONG_SILENCE: Final = timedelta(days=1)
 _AHEAD: Final = timedelta(minutes=30)
@@ -119,7 +117,7 @@ class DetectionService(Struct, frozen=True):
         """Opens what the reports at hand show already, while others are late.
 
         Nothing else is kept of it: the windows are judged in their order once they are complete.
-        What they do not show then is withdrawn.
+        What they do not show then is withdrawn. A doubt that a late report may settle waits for it.
         """
         ahead, within = run.ahead(), TimeRange(run.next_window, window_start(now))
         if within.start >= within.end or within.end - within.start > _AHEAD:
@@ -128,15 +126,17 @@ class DetectionService(Struct, frozen=True):
         received = await self._reports(within, await self.members.reporting_aas())
         if not any(is_news(reports, now) for reports, _ in received):
             return ()
+        none_is_late = False
         for reports, before in received:
             if not suffices(reports, run.journal.silent, now, before):
                 break
             await self._judge(ahead, reports.at_hand, fips, now)
+            none_is_late = are_silent(reports, run.journal.silent, before)
         if not ahead.evaluated:
             return ()
         await self._count(ahead)
         known = await self.store.since(run.base - _REOPENABLE)
-        opened = ahead.opened(known)
+        opened = ahead.opened(known, also_in_doubt=none_is_late)
         return await self._notify(opened, known, now) if opened else ()
 
     async def _goes_on(self, days: DaysAgain) -> bool:

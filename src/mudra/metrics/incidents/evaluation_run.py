@@ -164,14 +164,16 @@ class EvaluationRun:
         run.journal, run.afresh, run.base = journal, False, journal.window
         return run
 
-    def opened(self, known: Sequence[StoredIncident]) -> Mapping[str, Change]:
-        """Returns the incidents that opened in these windows, but for silent agents and doubts."""
+    def opened(
+        self, known: Sequence[StoredIncident], *, also_in_doubt: bool
+    ) -> Mapping[str, Change]:
+        """Returns the incidents that opened in these windows, but for silent agents."""
         return {
             name: change
             for name, change in self.changes(known).items()
             if isinstance(change, Opened | Updated)
             and change.incident.timeline[0].window > self.base
-            and not change.incident.cause.ambiguous_with
+            and (also_in_doubt or not change.incident.cause.ambiguous_with)
             and not isinstance(change.incident.subject, AaReporting)
         }
 

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from mudra.localization.language import gettext
+from mudra.metrics.attribution.causes.closing import CHANGES_AFTER, SMALL_FOR_GOOD
 from mudra.metrics.incidents.incident import (
     AaApi,
     AaCalls,
@@ -111,6 +112,23 @@ def cause_text(incident: Incident, names: Names = NO_NAMES) -> str:
     """Returns the name of a cause, with those that the evidence does not separate from it."""
     others = [in_sentence(one, names) for one in incident.cause.ambiguous_with]
     return gettext(" or ").join([text_of(incident.subject, names), *others])
+
+
+_NOT_OF_RATES: Final = {Symptom.SLOW, Symptom.TAIL, Symptom.MISSING}
+
+
+def changed_by(incident: Incident) -> datetime | None:
+    """Returns when few calls that fail at a FIP, if it goes on evenly, are usual: no outage.
+
+    None of any other incident.
+    """
+    failed = incident.eligible - incident.succeeded
+    is_small = incident.failing and failed <= SMALL_FOR_GOOD * incident.eligible
+    is_even = not _NOT_OF_RATES & {*incident.cause.symptoms}
+    is_at_fip = isinstance(incident.subject, Fip | FipApi)
+    if incident.ended is not None or not (is_small and is_even and is_at_fip):
+        return None
+    return incident.began + (CHANGES_AFTER + 1) * WINDOW  # the end of the last bad one
 
 
 MIN_FIPS: Final = 3

@@ -1,8 +1,8 @@
 """Tests the network's rule for each API of each FIP: success above 95 %, p50 below 5,000 ms.
 
 The evidence is that of the latest windows, as few of them as decide. Causes at the FIP need no
-other test: those of failures are BAD, those that the rule allows DEGRADED while it is kept. Loaded
-in the jobs process only.
+other test: those of failures are BAD, those that the rule allows, or by which few calls fail,
+DEGRADED while it is kept. Loaded in the jobs process only.
 """
 
 from collections.abc import Iterable, Sequence
@@ -193,7 +193,10 @@ def _with_causes(tested: _Tested, at_fips: Iterable[Cause], latest: Floats) -> _
         if cause.locus.kind is Kind.FIP and not _OF_CALLS.isdisjoint(symptoms):
             shown = sorted({*shown, *others})
         is_bad = tested.status[shown, fip] == _BAD
-        worse = np.where(is_bad | bool(_BREAKS_THE_RULE & symptoms), _BAD, _DEGRADED)
+        breaks = _BREAKS_THE_RULE & symptoms
+        if cause.few_fail:  # more than usual, but the rule decides whether it is too many
+            breaks -= {Symptom.FAILURES}
+        worse = np.where(is_bad | bool(breaks), _BAD, _DEGRADED)
         status[shown, fip] = np.where(status[shown, fip] == _BAD, _BAD, worse)
         look[shown, fip] = np.where(is_bad, look[shown, fip], 0)
         z[shown, fip] = np.inf

@@ -241,10 +241,17 @@ class Incident(Struct, frozen=True):
     @property
     def effect(self) -> Effect:
         """Return what an incident of a FIP means for customers."""
-        few = self.failing and 10 * (self.eligible - self.succeeded) < self.eligible
-        if few or HARM.isdisjoint(self.cause.symptoms):
+        harm = HARM & {*self.cause.symptoms}
+        if self.failing and few_fail(self.succeeded, self.eligible):
+            harm -= {Symptom.FAILURES}
+        if not harm:
             return Effect.DEGRADED
         return Effect.POSSIBLY_DISRUPTED if self.may_be_elsewhere else Effect.DISRUPTED
+
+
+def few_fail(succeeded: int, eligible: int) -> bool:
+    """Returns whether fewer than one call in ten fails: no outage, but more than usual."""
+    return 10 * (eligible - succeeded) < eligible
 
 
 class StoredIncident(Struct, frozen=True):

@@ -1,8 +1,7 @@
 """The memory of detection from window to window: attribution's state and its incidents.
 
-Attribution knows AAs, FIPs and incidents by number; the journal holds what the numbers
-mean. Evaluation is pure: the same journal and the same reports give the same journal, so
-windows are eligible again when their reports changed. Loaded in the jobs process only.
+Attribution knows AAs, FIPs and incidents by number; the journal holds what the numbers mean.
+Evaluation is pure: the same journal and reports give the same journal. Of the jobs process only.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,6 +49,7 @@ from mudra.metrics.incidents.incident import (
     TimelineEntry,
     Windows,
     each_of,
+    few_fail,
     number_of,
     with_windows,
 )
@@ -92,7 +92,6 @@ class Journal(Struct, frozen=True):
     """IDs of all incidents since the first window, by number."""
     implausible: tuple[tuple[str, str, float, float], ...] = ()
     """Reports of the last window that were left out: AA, why, calls claimed, plausible limit."""
-
     counts: FipCounts | None = None
     """Of the last window, for the feed; not stored with the journal."""
     own: OwnCalls | None = None
@@ -102,11 +101,15 @@ class Journal(Struct, frozen=True):
     def bad_causes(self) -> tuple[FoundCause, ...]:
         """Open causes that one of the last two windows showed, or none since speaks against.
 
-        `of_heartbeats` is of all their bad windows: whether no call of a customer failed in them.
+        `of_heartbeats` and `few_fail` are of all their bad windows.
         """
         good = {one.number: one.good for one in self.state.known}
         return tuple(
-            replace(one.tracked.cause, of_heartbeats=one.succeeded == one.eligible)
+            replace(
+                one.tracked.cause,
+                of_heartbeats=one.succeeded == one.eligible,
+                few_fail=few_fail(one.succeeded, one.eligible),
+            )
             for one in self.incidents
             if one.tracked.is_open
             and (

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 
 _PUSHED_WITHIN: Final = timedelta(minutes=4)
-_FEWEST_REPORTS: Final = 2
 _LATELY: Final = timedelta(minutes=2)
 """The watch passes a few times in it, also on a busy machine."""
 REPORT_GRACE: Final = timedelta(minutes=15)
@@ -90,15 +89,25 @@ def is_complete(
 def suffices(reports: WindowReports, silent: frozenset[str], now: datetime, before: Before) -> bool:
     """Returns whether the reports at hand say what is wrong, while some may still come.
 
-    Those of two AAs of three do. Of the others no one waits longer than agents spread their
-    pushes over, nor at all for one whose report of the window before has not come either.
+    Those of two AAs of three do, and those of all but one. Of the others no one waits longer than
+    agents spread their pushes over, nor at all for one whose report of the window before has not
+    come either.
     """
-    awaited = reports.expected - silent - reports.maintained
-    here = awaited & reports.requests.keys()
-    missing = awaited - here
-    if len(here) < _FEWEST_REPORTS or len(missing) * 2 > len(here):
+    missing = _missing(reports, silent)
+    here = reports.expected - silent - reports.maintained - missing
+    if not here or len(missing) > max(len(here) // 2, 1):
         return False
-    return now >= reports.window + WINDOW + _PUSHED_WITHIN or not missing & before.requests
+    in_time = reports.window + WINDOW + _PUSHED_WITHIN
+    return now >= in_time or are_silent(reports, silent, before)
+
+
+def are_silent(reports: WindowReports, silent: frozenset[str], before: Before) -> bool:
+    """Returns whether no report is missing whose AA reported the window before: none is late."""
+    return not _missing(reports, silent) & before.requests
+
+
+def _missing(reports: WindowReports, silent: frozenset[str]) -> frozenset[str]:
+    return reports.expected - silent - reports.maintained - reports.requests.keys()
 
 
 def is_news(reports: WindowReports, now: datetime) -> bool:

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.localization.language import current, gettext, ngettext, translatable
+from mudra.metrics.incidents.explanation import changed_by
 from mudra.metrics.incidents.incident import (
     AaApi,
     AaCalls,
@@ -265,7 +266,17 @@ def _ending(incident: Incident, zone: tzinfo) -> str:
             at = time_text(incident.last_bad, zone)
             return gettext("Last missing window: %(at)s.", at=at)
         case Ending.OPEN:
-            return ""
+            return _if_even(incident, zone)
+
+
+def _if_even(incident: Incident, zone: tzinfo) -> str:
+    until = changed_by(incident)
+    if until is None:
+        return ""
+    return gettext(
+        "If it goes on as evenly until %(at)s, it is a rate that has changed, not an outage.",
+        at=time_text(until, zone),
+    )
 
 
 def timeline_lines(incident: Incident) -> tuple[tuple[datetime, str], ...]:

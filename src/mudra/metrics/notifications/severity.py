@@ -4,7 +4,16 @@ import enum
 from typing import Final
 
 from mudra.localization.language import translatable
-from mudra.metrics.incidents.incident import HARM, AaReporting, Incident, Network, Path
+from mudra.metrics.incidents.incident import (
+    HARM,
+    AaReporting,
+    Effect,
+    Fip,
+    FipApi,
+    Incident,
+    Network,
+    Path,
+)
 from mudra.metrics.incidents.subject import codes_of
 from mudra.metrics.payload.catalogue import RequestType
 
@@ -13,8 +22,8 @@ class Severity(enum.StrEnum):
     """The urgency of an incident, from the least to the most."""
 
     MINOR = translatable("minor")
-    """Calls are slow or refused (4xx), heartbeats alone fail, or an agent is silent: no call of a
-    customer fails by it."""
+    """Calls are slow or refused (4xx), heartbeats alone fail, an agent is silent, or of a FIP's
+    calls fewer than one in ten fails, and not many in a window."""
     MAJOR = translatable("major")
     """Calls fail, or FI requests end without data."""
     CRITICAL = translatable("critical")
@@ -50,6 +59,9 @@ def severity_of(incident: Incident) -> Severity:
         return Severity.CRITICAL
     many = _MANY_OF_ALL if isinstance(incident.subject, Network) else _MANY
     are_many = max(of_window, failed / max(incident.bad_windows, 1)) >= many
+    is_at_fip = isinstance(incident.subject, Fip | FipApi)
+    if is_at_fip and incident.effect is Effect.DEGRADED and not are_many:
+        return Severity.MINOR
     if isinstance(incident.subject, Path) or not are_many:
         return Severity.MAJOR
     is_wide = isinstance(incident.subject, Network) or 2 * cause.failures >= cause.calls

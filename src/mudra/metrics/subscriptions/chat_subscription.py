@@ -12,12 +12,13 @@ import re
 from typing import Final
 from urllib.parse import urlsplit
 
-from mudra.localization.language import gettext
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.announcements.announcement import Announcement
 from mudra.metrics.health.api_names import api_names
+from mudra.metrics.incidents.incident import Effect, Ending, Incident
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook_formats import ChatMessage, Format
-from mudra.metrics.subscriptions.public_news import News, NewsState
+from mudra.metrics.subscriptions.public_news import News, ending_of
 from mudra.shared.secret_text import SecretText
 
 _SLACK: Final = "hooks.slack.com"
@@ -90,15 +91,27 @@ def confirmation(institution: str, link: SecretText) -> ChatMessage:
     return _message(gettext("Confirm the status messages of this channel"), text, link.reveal())
 
 
-def news_message(news: News, name: str, link: str) -> ChatMessage:
+_BEGINS: Final = {
+    Effect.DISRUPTED: translatable("%(institution)s is disrupted"),
+    Effect.POSSIBLY_DISRUPTED: translatable("%(institution)s may be disrupted"),
+    Effect.DEGRADED: translatable("%(institution)s is degraded"),
+}
+_ENDS: Final = {
+    Ending.CHANGED: translatable("%(institution)s: changed for good, no outage"),
+    Ending.NO_DATA: translatable("%(institution)s: no data since"),
+    Ending.MERGED: translatable("%(institution)s: part of another incident"),
+    Ending.WITHDRAWN: translatable("%(institution)s: there was no incident"),
+}
+_WORKS: Final = translatable("%(institution)s works again")
+
+
+def news_message(news: News, incident: Incident, name: str, link: str) -> ChatMessage:
     """Returns the message about an incident that began or ended."""
     apis = api_names(news.codes) if news.codes else gettext("all APIs")
-    over = news.state is NewsState.OVER
-    title = (
-        gettext("%(institution)s works again", institution=name)
-        if over
-        else gettext("%(institution)s is disrupted", institution=name)
-    )
+    ending = ending_of(news, incident)
+    over = ending is not Ending.OPEN
+    text = _ENDS.get(ending, _WORKS) if over else _BEGINS[incident.effect]
+    title = gettext(text, institution=name)
     return _message(title, gettext("Concerned: %(apis)s.", apis=apis), link, over=over)
 
 

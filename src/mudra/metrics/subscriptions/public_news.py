@@ -7,7 +7,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from mudra.metrics.health.status_history import is_public
-from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.incident import Ending, Incident, StoredIncident
 from mudra.metrics.incidents.subject import fip_of, name_of
 
 
@@ -63,3 +63,10 @@ def news_of(
             )
         )  # fmt: skip
     return found
+
+
+def ending_of(news: News, incident: Incident) -> Ending:
+    """Returns how an incident ended for the public: one that it sees no more has recovered."""
+    if news.state is NewsState.OPEN:
+        return Ending.OPEN
+    return Ending.RECOVERED if incident.ending is Ending.OPEN else incident.ending

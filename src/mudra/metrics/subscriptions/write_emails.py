@@ -16,13 +16,13 @@ from mudra.localization.language import written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.incidents.incident import Incident, StoredIncident
+from mudra.metrics.incidents.incident import Ending, Incident, StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.notifications.alarm import symptoms_text, time_text
 from mudra.metrics.notifications.webhook_formats import chat_bodies
 from mudra.metrics.subscriptions.chat_subscription import news_message
 from mudra.metrics.subscriptions.ports import Subscriptions
-from mudra.metrics.subscriptions.public_news import News, NewsState, news_of
+from mudra.metrics.subscriptions.public_news import News, ending_of, news_of
 from mudra.metrics.subscriptions.subscribe import COUNTED
 from mudra.metrics.subscriptions.subscription import (
     CONFIRM_WITHIN,
@@ -141,7 +141,7 @@ class StatusEmails(Struct, frozen=True):
             event, body = status_body(news, found.incident, name, page)
             for language, hooks in hooks_of(readers).items():
                 with written_in(self.languages.of(language)):
-                    chats = chat_bodies(news_message(news, name, page))
+                    chats = chat_bodies(news_message(news, found.incident, name, page))
                 webhooks = tx.service(Subscriptions).webhooks
                 await webhooks.post(hooks, event.value, body, chats)
             last = readers[-1].subscription_id if readers else news.after
@@ -152,13 +152,14 @@ class StatusEmails(Struct, frozen=True):
     def _notice(
         self, one: Subscription, news: News, incident: Incident, names: Mapping[str, str]
     ) -> Notice:
+        ending = ending_of(news, incident)
         with written_in(self.languages.of(one.language)):
             facts: dict[str, str | SecretText] = {
                 "institution": names.get(news.fip_id, news.fip_id),
                 "apis": api_names(news.codes) if news.codes else "",
                 "effect": incident.effect.value,
                 "symptom": symptoms_text(incident.cause.symptoms),
-                "over": "yes" if news.state is NewsState.OVER else "",
+                "over": "" if ending is Ending.OPEN else ending.value,
                 "began": time_text(news.began, _ZONE),
                 "ended": _time(news.ended),
                 "link": self._page(news),

@@ -110,6 +110,15 @@ def test_a_cause_at_the_fip_is_bad_at_once() -> None:
     assert state(window((3, 3)), causes=(cause(Kind.FIP, -1, 1),)).status is Status.BAD
 
 
+def test_a_cause_by_which_few_calls_fail_is_degraded_until_the_rule_is_broken() -> None:
+    few = replace(cause(Kind.FIP, -1, 1), few_fail=True)
+    some, many = window((60, 5), (60, 4), (60, 4)), window((900, 70), (900, 75), (900, 72))
+
+    found = state(GOOD, some, some, causes=(few,))
+    assert (found.status, found.reasons) == (Status.DEGRADED, (Reason.FAILING,))
+    assert state(*[many] * 4, causes=(few,)).status is Status.BAD
+
+
 def test_a_cause_that_the_rule_allows_is_degraded_with_its_reason_while_the_rule_is_kept() -> None:
     for symptom, reason in ((Symptom.SLOW, Reason.SLOW), (Symptom.TAIL, Reason.TAIL),
                             (Symptom.CLIENT_ERRORS, Reason.REFUSING)):  # fmt: skip

@@ -100,12 +100,12 @@ def test_each_change_brings_an_entry_of_the_feed_forward() -> None:
     assert [one["title"].split(":")[0] for one in atom(newest, again)] == ["BANK", "OTHER"]
 
 
-def summary_of(*incidents: Incident) -> str:
+def summary_of(*incidents: Incident, last: Day | None = None) -> str:
     """What is said of a day of such incidents and a good one before it."""
     shown = [one for one in map(public_incident, incidents) if one is not None]
     days = [
         Day(NOON.date() - timedelta(days=1), DayState.GOOD, 1000, 99.0),
-        Day(NOON.date(), DayState.PARTLY, 1000, 97.0),
+        last or Day(NOON.date(), DayState.PARTLY, 1000, 97.0),
     ]
     fip = FipHistory("BANK", "Kaveri Bank", days, [])
     (state,) = states_of(StatusSnapshot(NOON, [fip], shown, 3, 3, 9, 9), NOON)
@@ -121,3 +121,16 @@ def test_a_day_that_one_aa_alone_sees_disrupted_is_said_to_be_in_doubt() -> None
     assert summary_of(in_doubt) == "1 of 2 days without disruption; 1 possibly disrupted"
     assert summary_of(in_doubt, certain) == "1 of 2 days without disruption"
     assert summary_of(slow) == "2 of 2 days without disruption"
+
+
+def test_a_rate_that_has_changed_for_good_is_degraded_and_no_disruption() -> None:
+    deployed = an_incident(BANK, NOON, succeeded=188)
+    of_rule, of_outage = (Day(NOON.date(), DayState.BAD, 1000, share) for share in (94.0, 60.0))
+
+    assert summary_of(deployed, last=of_rule) == "2 of 2 days without disruption"
+    assert summary_of(last=of_rule) == "2 of 2 days without disruption"
+    assert summary_of(last=of_outage) == "1 of 2 days without disruption"
+    assert summary_of(an_incident(BANK, NOON), last=of_rule) == "1 of 2 days without disruption"
+    fip = FipHistory("BANK", "Kaveri Bank", [of_rule], [], last_24_hours=DayState.PARTLY)
+    (state,) = states_of(StatusSnapshot(NOON, [fip], [], 3, 3, 9, 9), NOON)
+    assert state.state == "Degraded within 24 hours"

@@ -1,13 +1,14 @@
-"""Two of three reports open what they show; the windows are judged in their order all the same."""
+"""Reports of most AAs, or of all but one, open what they show before the others are due."""
 
 from datetime import datetime, timedelta
 
 import pytest
 from tests.storage.metrics.detection import AAS, START, Detection, is_down
 
-from mudra.metrics.incidents.incident import AaReporting, Ending, Fip
+from mudra.metrics.incidents.incident import AaReporting, Ending, Fip, Path
 from mudra.metrics.incidents.incident_change import Opened
 from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.rollup.coverage import ReportingTimes
 
 HOUR, DAY, MINUTE = timedelta(hours=1), timedelta(days=1), timedelta(minutes=1)
 
@@ -70,3 +71,47 @@ def test_half_of_the_reports_open_nothing_before_the_others_are_due(detection: D
     detection.until(down + 2 * WINDOW)
 
     assert detection.memory.incidents_of(Fip("DOWN-BANK")) == []
+
+
+def two_aas_of_which_one_is_silent(detection: Detection, since: datetime) -> None:
+    """Without the third AA from the beginning."""
+    detection.memory.reporting[AAS[2]] = ReportingTimes(())
+    detection.memory.missing = {(AAS[2], START + n * WINDOW) for n in range(60)} | {
+        (AAS[0], since + n * WINDOW) for n in range(30)
+    }
+
+
+def test_where_one_of_two_agents_is_silent_the_other_opens_it_in_doubt(
+    detection: Detection,
+) -> None:
+    down = START + 3 * HOUR
+    two_aas_of_which_one_is_silent(detection, down)
+    detection.until(down)
+    detection.memory.failing = is_down("DOWN-BANK", down, down + DAY)
+
+    first = detection.until(down + WINDOW)
+    (opened,) = detection.until(down + 2 * WINDOW)
+
+    assert not first
+    assert isinstance(opened.change, Opened)
+    (incident,) = detection.memory.incidents_of(Fip("DOWN-BANK"))
+    assert incident.detected == down + 2 * WINDOW + 2 * MINUTE
+    assert incident.cause.ambiguous_with == (Path(AAS[1], "DOWN-BANK"),)
+    detection.until(down + 6 * WINDOW)
+    (later,) = detection.memory.incidents_of(Fip("DOWN-BANK"))
+    assert (later.detected, later.began) == (incident.detected, down)
+
+
+def test_a_doubt_waits_for_a_report_that_is_only_late(detection: Detection) -> None:
+    down = START + 3 * HOUR
+    two_aas_of_which_one_is_silent(detection, down + WINDOW)
+    detection.memory.calls_from = lambda _: 0  # one AA alone calls: it stays a doubt
+    detection.until(down)
+    detection.memory.failing = is_down("DOWN-BANK", down, down + DAY)
+
+    early = [detection.until(down + 2 * WINDOW), detection.at(down + 2 * WINDOW + 5 * MINUTE)]
+    (opened,) = detection.at(down + 2 * WINDOW + 16 * MINUTE)
+
+    assert not any(early)
+    assert isinstance(opened.change, Opened)
+    assert opened.change.incident.cause.ambiguous_with

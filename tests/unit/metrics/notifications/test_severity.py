@@ -33,6 +33,19 @@ def test_what_no_customer_notices_is_not_critical_and_says_so(
     assert (severity_of(incident), symptom_text(incident)) == (severity, text)
 
 
+@pytest.mark.parametrize(
+    ("eligible", "succeeded", "severity"),
+    [(600, 564, Severity.MINOR), (600, 530, Severity.MAJOR), (4_000, 3_760, Severity.MAJOR)],
+    ids=["6 % of few", "12 % of few", "6 % of many"],
+)
+def test_fewer_than_one_in_ten_is_minor_unless_many_calls_fail(
+    eligible: int, succeeded: int, severity: Severity
+) -> None:
+    incident = an_incident(Fip("BANK"), NOON, eligible=eligible, succeeded=succeeded)
+
+    assert severity_of(incident) is severity
+
+
 def test_heartbeats_are_counted_as_heartbeats() -> None:
     by_heartbeats = an_incident(Fip("BANK"), NOON, eligible=0)
 

@@ -1,7 +1,12 @@
 """Addresses of chats, what limits count them by, and the link of a channel."""
 
-import pytest
+from datetime import UTC, datetime
 
+import pytest
+from msgspec.structs import replace
+from tests.support.metrics.incidents import an_incident
+
+from mudra.metrics.incidents.incident import Ending, Fip
 from mudra.metrics.notifications.webhook_formats import Format, slack_body, teams_body
 from mudra.metrics.subscriptions.chat_subscription import (
     channel_link,
@@ -9,14 +14,17 @@ from mudra.metrics.subscriptions.chat_subscription import (
     counted_by,
     format_of,
     is_link_of,
+    news_message,
     subscription_in,
 )
+from mudra.metrics.subscriptions.public_news import News, NewsState
 from mudra.shared.secret_text import SecretText
 
 SLACK = "https://hooks.slack.com/services/T024/B01/abcDEF123"
 AZURE = "https://prod-07.centralindia.logic.azure.com:443/workflows/0123abcd/triggers/manual?sig=x"
 POWER = "https://default1.2.environment.api.powerplatform.com/powerautomate/automations/direct/workflows/0123abcd/triggers"
 OFFICE = "https://bank.webhook.office.com/webhookb2/0123abcd@4567/IncomingWebhook/89/ab"
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 ID = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
 
 
@@ -66,3 +74,22 @@ def test_a_message_to_the_public_has_no_severity_and_holds_no_markup() -> None:
     assert b"Severity" not in slack_body(message) + teams_body(message)
     assert b'"plain_text"' in slack_body(message)
     assert b"mrkdwn" not in slack_body(message)
+
+
+@pytest.mark.parametrize(
+    ("succeeded", "ending", "state", "title"),
+    [
+        (0, Ending.OPEN, NewsState.OPEN, "Bank is disrupted"),
+        (188, Ending.OPEN, NewsState.OPEN, "Bank is degraded"),
+        (0, Ending.RECOVERED, NewsState.OVER, "Bank works again"),
+        (188, Ending.CHANGED, NewsState.OVER, "Bank: changed for good, no outage"),
+        (0, Ending.NO_DATA, NewsState.OVER, "Bank: no data since"),
+    ],
+)
+def test_a_channel_reads_how_bad_it_is_and_how_it_ended(
+    succeeded: int, ending: Ending, state: NewsState, title: str
+) -> None:
+    incident = replace(an_incident(Fip("BANK"), NOON, succeeded=succeeded), ending=ending)
+    news = News(ID, "BANK", "", state, NOON, None, NOON)
+
+    assert news_message(news, incident, "Bank", "https://x.example").title == title

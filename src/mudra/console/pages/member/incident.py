@@ -23,7 +23,7 @@ from mudra.http.auth.gates import READER
 from mudra.localization.language import gettext, ngettext, translatable
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.incidents.explanation import may_see
+from mudra.metrics.incidents.explanation import changed_by, may_see
 from mudra.metrics.incidents.incident import AaReporting, Ending, Incident, StoredIncident, seen_at
 from mudra.metrics.incidents.incident import TimelineChange as Change
 from mudra.metrics.incidents.incident_service import IncidentService, NoSuchIncident
@@ -120,6 +120,7 @@ async def _state(page_context: PageContext, stored: StoredIncident) -> Mapping[s
         "severity": severity_of(found).value,
         "severity_tone": SEVERITY_TONES[severity_of(found)],
         "ambiguity": ambiguity(found, names),
+        "changed_by": changed_by(found),
         "counted": counted_text(found) if state.tone == "bad" else "",
         "seen_by": seen_by(found, page_context.member.entity_id),
         "apis": api_names(",".join(sorted(shown_codes(found))))

@@ -48,6 +48,8 @@ LESSER: Final = {
 """While such an incident is open, and after it, the worse first."""
 MAINTENANCE: Final = translatable("Planned maintenance")
 _DAY: Final = timedelta(days=1)
+_FEW_FAIL: Final = 90.0
+"""The percentage of success above which too many calls fail for the rule, but no outage is."""
 _ORDER: Final = ("bad", "warn", "quiet", "good")
 
 
@@ -177,6 +179,7 @@ def _state_of(
         for effect, (_, text) in LESSER.items():
             if effect in lately:
                 return text, "warn"
+        return LESSER[Effect.DEGRADED][1], "warn"  # the rule is broken, and there was no outage
     return STATES[fip.last_24_hours]
 
 
@@ -241,15 +244,20 @@ class _CountedDays(Struct, frozen=True):
 def _counted_days(days: Iterable[Day], incidents: Sequence[PublicIncident]) -> _CountedDays:
     """Returns how many days of a FIP had what, by their states and the FIP's incidents.
 
-    Slow or refused calls are no disruption.
+    Slow or refused calls are no disruption, nor is it one that the rule is broken without an outage
+    and by fewer than one call in ten: a rate that has changed for good.
     """
     known, undisturbed, in_doubt = 0, 0, 0
     for day in days:
         if day.state in {DayState.NO_DATA, DayState.TOO_FEW}:
             continue
         known += 1
-        effects = _effects_of(day, incidents) if day.state is DayState.PARTLY else set()
-        is_whole = day.state is DayState.GOOD or effects == {Effect.DEGRADED}
+        effects = set() if day.state is DayState.GOOD else _effects_of(day, incidents)
+        is_lesser = effects == {Effect.DEGRADED}
+        if day.state is DayState.BAD:
+            few_fail = (day.success_percentage or 0.0) > _FEW_FAIL
+            is_lesser = few_fail and effects <= {Effect.DEGRADED}
+        is_whole = day.state is DayState.GOOD or is_lesser
         undisturbed += is_whole
         in_doubt += Effect.POSSIBLY_DISRUPTED in effects and Effect.DISRUPTED not in effects
     return _CountedDays(known, undisturbed, in_doubt)

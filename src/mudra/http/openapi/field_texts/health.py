@@ -3,7 +3,7 @@
 from typing import Final
 
 _STATUS = (
-    "GOOD, BAD, DEGRADED for slow or refused calls while the rule is kept, or "
+    "GOOD, BAD, DEGRADED for slow, refused or few failing calls while the rule is kept, or "
     "UNSURE where the calls cannot tell"
 )
 _LEAST = "least severity of the alarms"

@@ -53,7 +53,8 @@ ENDINGS: Final[Meanings] = {
     Ending.WITHDRAWN: "late or replaced reports show that there was none",
 }
 SEVERITIES: Final[Meanings] = {
-    Severity.MINOR: "calls are slow or refused (4xx), heartbeats alone fail, or an agent is silent",
+    Severity.MINOR: "calls are slow or refused (4xx), heartbeats alone fail, an agent is silent, "
+    "or few calls to a FIP fail, and fewer than one in ten",
     Severity.MAJOR: "calls fail, or FI requests end without data",
     Severity.CRITICAL: "of many calls half or more fail, or of very many a tenth",
 }
@@ -88,7 +89,8 @@ ACTS: Final[Meanings] = {
 }
 STATUSES: Final[Meanings] = {
     Status.GOOD: "the rule of the network is kept",
-    Status.DEGRADED: "the rule is kept, but calls are slow or refused",
+    Status.DEGRADED: "calls are slow or refused, or fewer than one in ten fails, and nothing shows "
+    "that the rule is not kept",
     Status.BAD: "the rule is not kept",
     Status.UNSURE: "the calls cannot show it",
 }

@@ -19,7 +19,11 @@ from mudra.metrics.attribution.causes.cause import (
     locus_lanes,
     may_be_one,
 )
-from mudra.metrics.attribution.causes.closing import CLOSE_AFTER
+from mudra.metrics.attribution.causes.closing import (
+    CHANGES_AFTER,
+    CLOSE_AFTER,
+    SMALL_FOR_GOOD,
+)
 from mudra.metrics.attribution.evidence.evidence import WINDOWS_PER_DAY
 from mudra.metrics.attribution.evidence.lane_counts import LaneCounts
 from mudra.metrics.attribution.evidence.lanes import (
@@ -55,13 +59,9 @@ night calls are few, and twice the usual time is within what times wander. Of a 
 fails, evidence against it ends that: a report that lies is in the excess."""
 _OF_TIMES: Final = frozenset({Symptom.SLOW, Symptom.TAIL})
 _FEW_CALLS: Final = 20.0
-_CHANGES_AFTER: Final = 48
-"""Windows (eight hours) after which a small excess at a FIP is a rate that changed for good: a
-deployment. An outage is over by then, or larger."""
 _TIMES_CHANGE_AFTER: Final = 120
 """Windows (twenty hours) after which slow calls at a FIP are its usual times from then on: before
 the hour in which they began comes back, which has learned them."""
-_SMALL_FOR_GOOD: Final = 0.15
 _CHANCE: Final = 2.0
 """Standard deviations: the worst of a day's windows of few calls is so much beyond their rate."""
 _MAY_CHANGE: Final = frozenset({Symptom.FAILURES, Symptom.CLIENT_ERRORS, Symptom.OUTCOMES})
@@ -244,7 +244,7 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
             strength=active.strength + worst,
         )
         return _settled(_corrected(active)), _bad_or_changed(active, window)
-    is_small = active.worst <= _SMALL_FOR_GOOD or active.symptoms <= _OF_TIMES
+    is_small = active.worst <= SMALL_FOR_GOOD or active.symptoms <= _OF_TIMES
     goes_on = (is_small or worst > _GOOD) and excess > _GOES_ON * active.excess > 0
     if goes_on and view.calls >= _FEW_CALLS:
         active = replace(active, last_bad=window, good=0, quiet=0.0, excess=lately)
@@ -269,8 +269,8 @@ def _bad_or_changed(active: Active, window: int) -> CauseStatus:
     """Return whether a bad window of a cause is the last one that says anything new."""
     is_at_fip = active.locus.kind in {Kind.FIP, Kind.FIP_API}
     of_times = active.symptoms <= _OF_TIMES
-    is_small = active.worst <= _SMALL_FOR_GOOD and active.symptoms <= _MAY_CHANGE
-    lasts = window - active.since >= (_TIMES_CHANGE_AFTER if of_times else _CHANGES_AFTER)
+    is_small = active.worst <= SMALL_FOR_GOOD and active.symptoms <= _MAY_CHANGE
+    lasts = window - active.since >= (_TIMES_CHANGE_AFTER if of_times else CHANGES_AFTER)
     may_be = is_at_fip and (is_small or of_times)
     return CauseStatus.CHANGED if may_be and lasts else CauseStatus.BAD
 

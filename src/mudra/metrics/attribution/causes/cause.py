@@ -91,6 +91,8 @@ class Cause(Struct, frozen=True):
     """Bad windows that were found with this one."""
     of_heartbeats: bool = False
     """Whether `calls` are heartbeats alone: no customer called in that window."""
+    few_fail: bool = False
+    """Whether few calls fail, over all its bad windows: an incident's, for the feed."""
     absorbed: tuple[int, ...] = ()
     """Numbers of causes that turned out to be this one, in this window."""
 

@@ -41,6 +41,7 @@ from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.acts.similar import MAX_SEARCHED, Similar
 from mudra.metrics.incidents.acts.story import hand_over_of, post_mortem_of, story_of
 from mudra.metrics.incidents.contrast import Contrast, contrasts
+from mudra.metrics.incidents.explanation import changed_by
 from mudra.metrics.incidents.incident import AaReporting, Incident, StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService, NoSuchIncident
 from mudra.metrics.incidents.silence_service import SilenceService
@@ -228,6 +229,7 @@ def _verdict(
         "reporting": isinstance(found.subject, AaReporting),
         "counted": counted_text(found),
         "ambiguity": ambiguity(found, names),
+        "changed_by": changed_by(found),
         "success": percentage(share_of(found.succeeded, found.eligible), 1)
         if found.failing
         else None,
