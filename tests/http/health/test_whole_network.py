@@ -5,7 +5,13 @@ from collections.abc import Iterator
 import pytest
 from tests.http.health.service_in_process import service_in_process
 from tests.http.public_status import open_data, until_shown
-from tests.support.metrics.health_network import CLOSE_AFTER, Fault, HealthNetwork, a_network
+from tests.support.metrics.health_network import (
+    CLOSE_AFTER,
+    Fault,
+    HealthNetwork,
+    a_network,
+    at_fip,
+)
 
 MANY, FEW, FEWER = 2000, 100, 15
 """Calls of an AA to each API: the sums of a day are good while few of them fail."""
@@ -67,3 +73,19 @@ def test_a_traffic_that_falls_a_hundredfold_at_once_is_no_incident(network: Heal
     print([one for one in network.incidents() if one not in before])
     assert network.incidents() == before
     network.calls = MANY
+
+
+def test_a_fip_that_fails_while_all_are_slow_is_not_the_network(network: HealthNetwork) -> None:
+    network.early_in_a_window()
+    bank, slow = network.fips[0].entity_id, Fault(lambda *_: True, slower=6)
+
+    network.windows(3, slow, at_fip(bank, failing=0.7))
+    network.settled()
+
+    found = {one["kind"]: one for one in network.incidents(open="true")}
+    assert found.keys() == {"network", "fip"}
+    assert (found["fip"]["entityId"], found["fip"]["symptoms"]) == (bank, ["failures"])
+    assert "failures" not in found["network"]["symptoms"]
+    network.windows(CLOSE_AFTER + 1)
+    network.settled()
+    assert network.incidents(open="true") == []

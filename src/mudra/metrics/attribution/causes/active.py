@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.metrics.attribution.causes.cause import (
+    OF_TIMES,
     CauseStatus,
     Kind,
     Locus,
@@ -57,7 +58,6 @@ _GOES_ON: Final = 0.5
 """A window with more than this part of the excess is bad, though alone it would open nothing: at
 night calls are few, and twice the usual time is within what times wander. Of a large part that
 fails, evidence against it ends that: a report that lies is in the excess."""
-_OF_TIMES: Final = frozenset({Symptom.SLOW, Symptom.TAIL})
 _FEW_CALLS: Final = 20.0
 _TIMES_CHANGE_AFTER: Final = 120
 """Windows (twenty hours) after which slow calls at a FIP are its usual times from then on: before
@@ -244,7 +244,7 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
             strength=active.strength + worst,
         )
         return _settled(_corrected(active)), _bad_or_changed(active, window)
-    is_small = active.worst <= SMALL_FOR_GOOD or active.symptoms <= _OF_TIMES
+    is_small = active.worst <= SMALL_FOR_GOOD or active.symptoms <= OF_TIMES
     goes_on = (is_small or worst > _GOOD) and excess > _GOES_ON * active.excess > 0
     if goes_on and view.calls >= _FEW_CALLS:
         active = replace(active, last_bad=window, good=0, quiet=0.0, excess=lately)
@@ -268,7 +268,7 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
 def _bad_or_changed(active: Active, window: int) -> CauseStatus:
     """Return whether a bad window of a cause is the last one that says anything new."""
     is_at_fip = active.locus.kind in {Kind.FIP, Kind.FIP_API}
-    of_times = active.symptoms <= _OF_TIMES
+    of_times = active.symptoms <= OF_TIMES
     is_small = active.worst <= SMALL_FOR_GOOD and active.symptoms <= _MAY_CHANGE
     lasts = window - active.since >= (_TIMES_CHANGE_AFTER if of_times else CHANGES_AFTER)
     may_be = is_at_fip and (is_small or of_times)

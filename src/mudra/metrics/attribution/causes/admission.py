@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.metrics.attribution.causes.active import Active, bad_apis
-from mudra.metrics.attribution.causes.cause import Kind, Locus, may_be_one
+from mudra.metrics.attribution.causes.cause import OF_TIMES, Kind, Locus, may_be_one
 from mudra.metrics.attribution.evidence.lanes import LANES, Flags, Symptom, same_api
 
 YOUNG: Final = 6
@@ -51,9 +51,8 @@ def admit(known: tuple[Active, ...], finding: Finding, fresh: Active, traffic: T
     """Join the finding with what is known; `fresh` is the cause it becomes if it joins nothing."""
     symptoms = frozenset({finding.symptom})
     related = [
-        one for one in known if may_be_one(one.symptoms, symptoms)
-        and one.locus.kind is not Kind.AGENT
-    ]  # fmt: skip
+        one for one in known if _may_be_one(one, finding) and one.locus.kind is not Kind.AGENT
+    ]
     for one in related:
         if one.locus.covers(finding.locus):
             joined = replace(
@@ -87,6 +86,21 @@ def admit(known: tuple[Active, ...], finding: Finding, fresh: Active, traffic: T
     absorbed = tuple(one.number for one in inside if one.number != oldest.number)
     rest = tuple(one for one in known if one not in inside)
     return Admitted((*rest, moved), oldest.number, absorbed)
+
+
+def _may_be_one(one: Active, finding: Finding) -> bool:
+    """Return whether a known cause and a finding may be one, wherever they are.
+
+    A FIP that fails while the whole network is slow is no part of that: only what all have is.
+    """
+    symptoms = frozenset({finding.symptom})
+    if (one.locus.kind is Kind.NETWORK) != (finding.locus.kind is Kind.NETWORK):
+        return bool(_of_one_kind(one.symptoms) & _of_one_kind(symptoms))
+    return may_be_one(one.symptoms, symptoms)
+
+
+def _of_one_kind(symptoms: frozenset[Symptom]) -> frozenset[Symptom]:
+    return symptoms | OF_TIMES if symptoms & OF_TIMES else symptoms
 
 
 def _place(one: Active) -> Locus:

@@ -102,6 +102,7 @@ def locus_lanes(locus: Locus, symptoms: frozenset[Symptom]) -> Flags:
     return explained_lanes(symptoms, frozenset(locus.apis) if locus.apis else None)
 
 
+OF_TIMES: Final = frozenset({Symptom.SLOW, Symptom.TAIL})
 SAME_TROUBLE: Final = frozenset(Symptom) - {Symptom.CLIENT_ERRORS}
 """Symptoms that at one place are one cause; refused requests are the sender's own affair."""
 
