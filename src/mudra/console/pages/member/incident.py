@@ -127,6 +127,7 @@ async def _state(page_context: PageContext, stored: StoredIncident) -> Mapping[s
         else "",
         "reporting": isinstance(found.subject, AaReporting),
         "happened": happened(stored, names),
+        "names": names,
         "changed": await changed_before(page_context, found, reader_of(page_context)),
         "contest": contest_path(
             page_context.member.entity_id, about="incident", incident_id=stored.incident_id

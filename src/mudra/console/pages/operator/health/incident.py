@@ -177,15 +177,16 @@ async def incident_page(
         return charts
     if OVER_TIME.is_part(page_context.query):
         return RenderedPage(PART, {**charts, "view": view})
-    evidence = await _evidence(page_context, stored.incident)
+    names = await page_context.tx.service(HealthService).names()
+    evidence = await _evidence(page_context, stored.incident, names)
     compared = contrasts_table(lambda row: _contrast_path(row, stored.incident, view))
     rows, health = evidence.contrasts, page_context.tx.service(HealthService)
     export = compared.export(rows, page_context.query)
     if export is not None:
         return export
-    names = await health.names()
     facts = {
         **charts,
+        "names": names,
         **_verdict(page_context, stored, await health.judged_until(), names),
         "grounds": grounds(stored.incident, rows, names),
         "latest": evidence.latest,
@@ -242,7 +243,9 @@ def _verdict(
     }
 
 
-async def _evidence(page_context: PageContext, found: Incident) -> Evidence:
+async def _evidence(
+    page_context: PageContext, found: Incident, names: Mapping[str, str]
+) -> Evidence:
     """Returns the latest windows, and the calls of its bad time next to like ones."""
     health, end = page_context.tx.service(HealthService), window_start(page_context.now)
     codes = shown_codes(found)
@@ -257,7 +260,7 @@ async def _evidence(page_context: PageContext, found: Incident) -> Evidence:
     )
     until = found.last_bad + WINDOW
     within = TimeRange(max(found.began, until - _MAX_EVIDENCE), until)
-    rows = contrasts(found, await health.calls_of_pairs(within, sorted(codes)))
+    rows = contrasts(found, await health.calls_of_pairs(within, sorted(codes)), names)
     return Evidence(latest, rows, all_apis=codes == frozenset(CALL_CODES))
 
 
