@@ -9,7 +9,7 @@ from msgspec import Struct
 from mudra.console.health.callable_members import Callee
 from mudra.console.health.incident_state import StateNow, state_now
 from mudra.console.health.labels import SEVERITY_TONES, headline, operator_path_of, subject_ids
-from mudra.localization.language import gettext
+from mudra.localization.language import gettext, ngettext
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.incidents.incident import (
     AaApi,
@@ -148,14 +148,8 @@ def _affected(incident: Incident, reach: Reach, names: Mapping[str, str]) -> str
 def _listed(members: tuple[str, ...], kind: str) -> str:
     if not members:
         return ""
-    named = ", ".join(members[:_NAMED])
     if len(members) <= _NAMED:
-        return named
-    more = len(members) - _NAMED
+        return ", ".join(members)
     if kind == "FIP":
-        return gettext(
-            "%(count)s FIPs: %(named)s and %(more)s more", count=len(members), named=named, more=more
-        )
-    return gettext(
-        "%(count)s AAs: %(named)s and %(more)s more", count=len(members), named=named, more=more
-    )
+        return ngettext("%(num)s FIP", "%(num)s FIPs", len(members))
+    return ngettext("%(num)s AA", "%(num)s AAs", len(members))

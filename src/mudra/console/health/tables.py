@@ -32,6 +32,8 @@ from mudra.metrics.sums.rollup import ResponseTime
 R = TypeVar("R")
 INCIDENTS: Final = "incidents"
 """The table of incidents, by its name in addresses and forms."""
+_FEW: Final = 9
+"""Rows of a table among others on one page: the worst are first."""
 _FROM: Final = translatable("From")
 _SUCCESS: Final = translatable("Success %")
 _EACH: Final = {
@@ -77,6 +79,7 @@ def apis_table(name: str, title: str, first: str, *of_members: Column[ApiRow]) -
             ),
         ),
         first_sort="status",  # bad, good, unsure: bad ones first
+        rows=_FEW,
     )
 
 

@@ -192,7 +192,7 @@ async def incident_page(
         "latest": evidence.latest,
         "all_apis": evidence.all_apis,
         "contrasts": compared.view(rows, page_context.query) if rows else None,
-        **await _acts(page_context, stored),
+        **await _acts(page_context, stored, names),
         **await public_facts(page_context, stored),
         "similar": await _similar(page_context, stored),
         "changed": await changed_before(page_context, stored.incident),
@@ -264,13 +264,15 @@ async def _evidence(
     return Evidence(latest, rows, all_apis=codes == frozenset(CALL_CODES))
 
 
-async def _acts(page_context: PageContext, stored: StoredIncident) -> Mapping[str, object]:
+async def _acts(
+    page_context: PageContext, stored: StoredIncident, names: Mapping[str, str]
+) -> Mapping[str, object]:
     tx, now = page_context.tx, page_context.now
     acts = await tx.service(IncidentActService).of(stored.incident_id)
     silences = await tx.service(SilenceService).list(now, past=True)
     subject = stored.incident.subject
     return {
-        "story": story_of(stored, timeline_lines(stored.incident), acts, silences, now),
+        "story": story_of(stored, timeline_lines(stored.incident, names), acts, silences, now),
         "post_mortem": post_mortem_of(acts),
         "hand_over": hand_over_of(acts) if stored.is_open else None,
         "mine": stored.acknowledged_by == page_context.caller.actor,
