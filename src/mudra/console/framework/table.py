@@ -142,8 +142,7 @@ class TableView(Struct, frozen=True, kw_only=True):
         """
         found, state, figures = ["name-cell"], 0, 0
         names = [str(row[0].value) for row in self.rows]
-        is_short = max(map(len, names), default=0) <= _LONG
-        repeats = len(set(names)) < len(names) and is_short and not self.ticks
+        repeats = len(set(names)) < len(names) and not self.ticks
         for at, cell in enumerate((self.rows[0] if self.rows else ())[1:]):
             if at == 0 and repeats and cell.kind in {*_TEXTS, "code"}:
                 found.append("second-name-cell")
