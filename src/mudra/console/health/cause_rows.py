@@ -131,9 +131,7 @@ def apis_text(incident: Incident, affected: Sequence[str]) -> str:
 
 def _affected(incident: Incident, reach: Reach, names: Mapping[str, str]) -> str:
     """Returns the other side of the cause: of an AA the FIPs that its calls do not reach."""
-    aas, fips = (
-        tuple(names.get(one, one) for one in ids) for ids in (reach.aas, reach.fips)
-    )
+    aas, fips = (tuple(names.get(one, one) for one in ids) for ids in (reach.aas, reach.fips))
     match incident.subject:
         case AaReporting():
             return ""

@@ -57,21 +57,11 @@ def contrasts(
         return []
     if isinstance(subject, Network):
         by_aa = _grouped(calls, lambda pair: pair.aa_id)
-        return _limited(_row(named(one), one, "", sums, affected=True) for one, sums in by_aa.items())
+        return _limited(
+            _row(named(one), one, "", sums, affected=True) for one, sums in by_aa.items()
+        )
     if aa and fip:
-        both = {"aa": named(aa), "fip": named(fip)}
-        own = calls.get(Pair(aa, fip), (0, 0))
-        to_others = _sum(
-            sums for pair, sums in calls.items() if pair.aa_id == aa and pair.fip_id != fip
-        )
-        of_others = _sum(
-            sums for pair, sums in calls.items() if pair.fip_id == fip and pair.aa_id != aa
-        )
-        return [
-            _row(gettext("%(aa)s to %(fip)s", **both), aa, fip, own, affected=True),
-            _row(gettext("%(aa)s to other FIPs", aa=named(aa)), aa, "", to_others, affected=None),
-            _row(gettext("Other AAs to %(fip)s", fip=named(fip)), "", fip, of_others, affected=None),
-        ]
+        return _of_pair(Pair(aa, fip), calls, {"aa": named(aa), "fip": named(fip)})
     if fip:
         hit = set(cause.affected_aas)
         rows = [
@@ -96,6 +86,19 @@ def contrasts(
     return [
         *_limited(rows),
         _row(gettext("Other AAs to the same FIPs"), "", "", rest, affected=None),
+    ]
+
+
+def _of_pair(pair: Pair, calls: Mapping[Pair, Calls], named: Mapping[str, str]) -> list[Contrast]:
+    """Returns the calls of a path, and of each of its ends with others; `named` is both by kind."""
+    aa, fip = pair.aa_id, pair.fip_id
+    to_others = _sum(sums for one, sums in calls.items() if one.aa_id == aa and one.fip_id != fip)
+    of_others = _sum(sums for one, sums in calls.items() if one.fip_id == fip and one.aa_id != aa)
+    own = calls.get(pair, (0, 0))
+    return [
+        _row(gettext("%(aa)s to %(fip)s", **named), aa, fip, own, affected=True),
+        _row(gettext("%(aa)s to other FIPs", aa=named["aa"]), aa, "", to_others, affected=None),
+        _row(gettext("Other AAs to %(fip)s", fip=named["fip"]), "", fip, of_others, affected=None),
     ]
 
 

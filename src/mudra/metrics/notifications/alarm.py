@@ -268,9 +268,7 @@ def _ending(incident: Incident, zone: tzinfo) -> str:
             return ""
 
 
-def timeline_lines(
-    incident: Incident, names: Names = NO_NAMES
-) -> tuple[tuple[datetime, str], ...]:
+def timeline_lines(incident: Incident, names: Names = NO_NAMES) -> tuple[tuple[datetime, str], ...]:
     """Returns the history of an incident: when each change was seen, and what it was."""
     lines = []
     before = incident.timeline[0].subject if incident.timeline else incident.subject

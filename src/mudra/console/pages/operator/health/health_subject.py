@@ -16,7 +16,7 @@ from mudra.console.framework.shared_part import shared_table
 from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, counts_export
 from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.console.health.incident_state import recovering_ids
-from mudra.console.health.labels import CauseLine, cause_lines, named_headline, operator_path_of
+from mudra.console.health.labels import CauseLine, cause_lines, named_headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.planned import planned_maintenances
 from mudra.console.health.tables import (
@@ -172,7 +172,6 @@ async def _content(
         return shown_others
     judged_until = await tx.service(HealthService).judged_until()
     recovering = recovering_ids(incidents, judged_until, page_context.now)
-    causes = _causes(stored, about, view, names, recovering)
     return {
         **charts,
         "proof": found.coverage.proof(about.aa_id or ""),
@@ -181,9 +180,7 @@ async def _content(
         "apis": apis.view(api_list, page_context.query) if not code else None,
         "others": shown_others if _has_others(about) else None,
         "incidents": listed.view(incidents, page_context.query),
-        "causes": causes,
-        "is_in_causes": len(incidents) == 1
-        and operator_path_of(incidents[0]) in {one.path for one in causes},
+        "causes": _causes(stored, about, view, names, recovering),
         "planned": await planned_maintenances(
             page_context, within, {about.aa_id or "", about.fip_id or ""}
         ),
