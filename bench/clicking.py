@@ -29,6 +29,8 @@ class Hand:
     axe: str
     width: int
     clicks: int = 0
+    menus_opened: int = 0
+    """Clicks on the folded menu of a phone, which are among the clicks."""
     seen: dict[str, str] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     kilobytes: float = 0.0
@@ -70,6 +72,7 @@ class Hand:
         """Use the menu, which on a phone is folded: one click more."""
         folded = self.tab.get_by_role("button", name="Menu")
         if folded.is_visible():
+            self.menus_opened += 1
             self.click(folded)
         self.click(self.tab.locator("#menu").get_by_role("link", name=title, exact=True))
 

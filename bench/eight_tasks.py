@@ -3,7 +3,8 @@
     python -m bench.eight_tasks [WIDTH]
 
 Prints the clicks of each task next to those of the review (../shared/reviews/console.md); typing
-and the sign-in are not counted, a key that sends a form is. Of each page on the way: what axe-core
+and the sign-in are not counted, a key that sends a form is; the review counted at 1280 px, so on a
+phone the opening of the menu is allowed on top. Of each page on the way: what axe-core
 finds (WCAG 2.2 A and AA and its best practices), how many kilobytes it and all that it asks for
 are as they are sent, and its first paint. `KEEP=DIR` loads into that folder once; the tasks change
 what is there. Ends with 1 where a task takes more clicks, a page breaks a rule, or something
@@ -32,7 +33,7 @@ from bench.clicking import Hand
 from bench.kept_load import loaded_once
 from bench.sizes import argument, exit_code
 from bench.support import data_directory
-from bench.untidy_network import BROKEN, BROKEN_NAME, CHANGED, admin_of, load
+from bench.untidy_network import BROKEN, BROKEN_NAME, CHANGED_NAME, admin_of, load
 from mudra.metrics.payload.catalogue import window_start
 
 WIDTH: Final = int(argument(1, 1280, 390))
@@ -125,7 +126,7 @@ class Tasks:
         """An operator approves the change that the board shows."""
         hand = self.hand
         hand.begin(self.operator, "/console/operator/board")
-        hand.click(hand.tab.locator("a.what").filter(has_text=CHANGED))
+        hand.click(hand.tab.locator("a.what").filter(has_text=CHANGED_NAME))
         self._approve()
 
     def rotate_with_grace(self) -> None:
@@ -213,12 +214,12 @@ def played(hand: Hand) -> bool:
     met = True
     print(f"{'task':32}clicks  review")
     for name, before, act in tasks(hand):
-        hand.clicks, remark = 0, ""
+        hand.clicks, hand.menus_opened, remark = 0, 0, ""
         try:
             act()
         except (AssertionError, Error) as why:
             remark = f"   NOT DONE: {type(why).__name__} {why}"
-        remark = remark or ("   MORE" if hand.clicks > before else "")
+        remark = remark or ("   MORE" if hand.clicks - hand.menus_opened > before else "")
         met = met and not remark
         print(f"{name:32}{hand.clicks:6}{before:8}{remark}", flush=True)
     for path, measured in hand.seen.items():

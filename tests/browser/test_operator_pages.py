@@ -50,7 +50,8 @@ def test_an_operator_compares_an_update_and_approves_it(visit: Visit, operator: 
     sign_in(visit, operator)
     page = visit.page
 
-    page.get_by_role("link", name=re.compile(f"{member.entity_id}'s first registration")).click()
+    row = page.get_by_role("listitem").filter(has_text=member.entity_id)
+    row.get_by_role("link", name=re.compile("'s first registration")).click()
     expect(page.get_by_text("First registration: nothing is live yet.")).to_be_visible()
     page.get_by_role("button", name="Approve version 1").click()
     expect(page.get_by_role("status")).to_have_text("Approved.")

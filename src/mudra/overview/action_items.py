@@ -135,7 +135,7 @@ async def member_attention(
         refused=sum(day.refused for day in days),
         gets_tokens=member.status == MemberStatus.ACTIVE.value,
         reaching=reaching,
-        names=await tx.service(HealthService).names() if reaching else NO_NAMES,
+        names=await tx.service(HealthService).names() if reaching or found else NO_NAMES,
     )
     return MemberAttention(facts, action_items(facts))
 
@@ -169,7 +169,7 @@ async def _missing_windows(tx: Transaction, entity_id: str, entity_type: str, no
 def action_items(facts: Facts) -> Sequence[ActionItem]:
     """List what needs attention; empty if nothing does."""
     items = [
-        *(_incident(one, facts.now) for one in facts.incidents),
+        *(_incident(one, facts) for one in facts.incidents),
         *(_from_elsewhere(one, facts) for one in facts.reaching),
         *_secret(facts.used, facts.now),
         *(_programs(facts) if facts.gets_tokens else ()),
@@ -187,9 +187,9 @@ def _programs(facts: Facts) -> Sequence[ActionItem]:
     return (*_old_secret(used, facts.now), *_first_token(used), *_unused_secret(facts))
 
 
-def _incident(stored: StoredIncident, now: datetime) -> ActionItem:
+def _incident(stored: StoredIncident, facts: Facts) -> ActionItem:
     incident, page = stored.incident, f"health/incidents/{stored.incident_id}"
-    lasts = span_text(now - incident.began)
+    lasts = span_text(facts.now - incident.began)
     found = gettext("%(symptom)s in its bad windows", symptom=symptom_text(incident))
     reported = gettext("For %(time)s, as reported by the AAs: %(found)s.", time=lasts, found=found)
     seen = gettext("For %(time)s: %(found)s.", time=lasts, found=found)
@@ -213,7 +213,8 @@ def _incident(stored: StoredIncident, now: datetime) -> ActionItem:
                 command="mudra agent status",
             )
         case Path(aa_id, fip_id):
-            what = gettext("The path between %(aa)s and %(fip)s is failing", aa=aa_id, fip=fip_id)
+            aa, fip = (facts.names.get(one, one) for one in (aa_id, fip_id))
+            what = gettext("The path between %(aa)s and %(fip)s is failing", aa=aa, fip=fip)
             others, act = gettext("Both reach others."), gettext("See the calls")
             why = f"{seen} {others}"
         case Network():
@@ -225,7 +226,7 @@ def _incident(stored: StoredIncident, now: datetime) -> ActionItem:
 def _from_elsewhere(stored: StoredIncident, facts: Facts) -> ActionItem:
     """Return what a member needs to know of an incident at others; its title is the alarm's."""
     if fip_of(stored.incident.subject) is None:
-        return _incident(stored, facts.now)
+        return _incident(stored, facts)
     lasts = span_text(facts.now - stored.incident.began)
     if facts.entity_type == EntityType.AA.value:
         why = gettext("For %(time)s. Your calls are among those affected.", time=lasts)

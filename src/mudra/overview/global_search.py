@@ -17,9 +17,10 @@ from mudra.identity.memberships.member_search import MemberFilter, UserFilter
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import gettext
-from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.incident import StoredIncident, Subject
 from mudra.metrics.incidents.incident_service import IncidentService
-from mudra.metrics.incidents.subject import text_of
+from mudra.metrics.incidents.subject import Names, text_of
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.shared.entity_type import EntityType
@@ -158,24 +159,30 @@ def _place(administers: tuple[str, ...], scopes: tuple[str, ...]) -> str:
 
 
 async def _incidents(tx: Transaction, text: str) -> list[Found]:
+    names = await tx.service(HealthService).names()
     if _is_uuid(text):
         named = await tx.service(IncidentService).find(text.lower())
-        return [_incident(named, exact=True)] if isinstance(named, StoredIncident) else []
+        return [_incident(named, names, exact=True)] if isinstance(named, StoredIncident) else []
     latest = await tx.service(IncidentService).latest(limit=_MAX_INCIDENTS)
     words = text.casefold().split()
     return [
-        _incident(one, exact=False)
+        _incident(one, names, exact=False)
         for one in latest
-        if all(word in text_of(one.incident.subject).casefold() for word in words)
+        if all(word in _words_of(one.incident.subject, names) for word in words)
     ][: MAX_OF_KIND + 1]
 
 
-def _incident(one: StoredIncident, *, exact: bool) -> Found:
+def _words_of(subject: Subject, names: Names) -> str:
+    """Returns what an incident is found by: the IDs of its members, and their names."""
+    return f"{text_of(subject)} {text_of(subject, names)}".casefold()
+
+
+def _incident(one: StoredIncident, names: Names, *, exact: bool) -> Found:
     state = "open" if one.is_open else "over"
     return Found(
         FoundKind.INCIDENT,
         one.incident_id,
-        text_of(one.incident.subject),
+        text_of(one.incident.subject, names),
         f"{state}, since",
         exact,
         one.incident.began,

@@ -14,11 +14,12 @@ from msgspec import Struct
 
 from mudra.localization.language import gettext
 from mudra.metrics.announcements.announcement_service import AnnouncementService
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.explanation import causes_of, concerns, may_see
 from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
-from mudra.metrics.incidents.subject import in_sentence, name_of
+from mudra.metrics.incidents.subject import Names, in_sentence, name_of
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.storage.database.transaction import Transaction
 from mudra.timeline.audit_store import TimelineEvents
@@ -51,7 +52,8 @@ class TimelineService(Struct, frozen=True):
         """
         wanted = [entity_id] if entity_id else None
         found = await self._changes(within, now, wanted)
-        found += [_incident(one) for one in await self._incidents(within, entity_id)]
+        names = await self.tx.service(HealthService).names()
+        found += [_incident(one, names) for one in await self._incidents(within, entity_id)]
         return _newest(found)
 
     async def changes(self, within: TimeRange, now: datetime) -> Sequence[Happening]:
@@ -65,8 +67,9 @@ class TimelineService(Struct, frozen=True):
         changes = await self._changes(within, now, [reader.entity_id])
         found = [one for one in changes if is_shown_to(one, reader.entity_id)]
         incidents = await self.tx.service(IncidentService).since(within.start)
+        names = await self.tx.service(HealthService).names()
         found += [
-            _incident(one)
+            _incident(one, names)
             for one in causes_of(incidents, within)
             if may_see(one.incident, reader.entity_id, of_fips=reader.of_fips)
         ]
@@ -154,13 +157,13 @@ class TimelineService(Struct, frozen=True):
         ]
 
 
-def _incident(stored: StoredIncident) -> Happening:
+def _incident(stored: StoredIncident, names: Names) -> Happening:
     found = stored.incident
     return Happening(
         found.began,
         HappeningKind.INCIDENT,
         name_of(found.subject).entity_id,
-        in_sentence(found.subject),
+        in_sentence(found.subject, names),
         found.ended,
         stored.incident_id,
     )

@@ -28,7 +28,7 @@ def test_an_aa_sees_what_it_reported_and_another_does_not(service: Service) -> N
     own = reader(service)
     own.sign_in(f"asha-{aa.aa_id.split('-')[1]}@member.example")
     shown = own.get(f"/console/entity/{aa.aa_id}/health").text
-    assert all(f"<code>{fip_id}</code>" in shown for fip_id in fip_ids)
+    assert all(f">{fip_id}</td>" in shown for fip_id in fip_ids)
     assert "account discovery" in shown
     assert " reports, from 1 of 1 AA." in shown
 

@@ -8,6 +8,14 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from tests.http.health.recount_in_words import (
+    failing,
+    figures_of_subject,
+    is_over,
+    overview_of_member,
+    state_of_incident,
+    status_while_open,
+)
 from tests.http.health.service_in_process import service_in_process
 from tests.http.public_status import open_data, until_shown
 from tests.support.depth import examples
@@ -87,13 +95,21 @@ def test_each_number_is_that_of_the_recount_in_a_random_situation(
     )  # fmt: skip
     of_the_api(compared, incident, truth)
     on_pages(compared, noc, incident["incidentId"], truth)
+    state_of_incident(compared, noc, incident["incidentId"], network, truth)
+    figures_of_subject(compared, noc, network, situation, truth)
+    overview_of_member(compared, network, situation, truth)
     in_messages(compared, network, sink, heard, truth)
     in_the_feed(compared, network, incident, situation, truth)
     if situation.kind.startswith("fip"):
         in_public(compared, network, situation.entity_id, truth)
-    network.windows(4)
+        status_while_open(compared, network, situation, truth)
+    network.windows(1)
+    network.settled()
+    state_of_incident(compared, noc, incident["incidentId"], network, truth)
+    network.windows(3)
     network.settled()
     assert network.incidents(open="true") == []
+    is_over(compared, noc, network, situation)
     del network.cells[:-LATELY]
     assert compared.differ[before:] == []
 
@@ -133,11 +149,6 @@ def on_pages(compared: Compared, noc: Reader, incident_id: str, truth: Truth) ->
         compared.same(f"{where}: calls a minute", rate, truth.a_minute, within=within)
     (title,) = found(rf"{incident_id}[^>]*>[^<]*?(\d+) % of calls failing", board)
     compared.same("board: title", int(title), failing(truth.counts))
-
-
-def failing(counts: Counts) -> int:
-    """The share in titles: whole per cent, rounded down."""
-    return 100 * counts.failed // counts.eligible
 
 
 def in_messages(

@@ -42,7 +42,7 @@ def board(judged_until: datetime | None, *scopes: Scope) -> Dashboard:
         Subscriptions: SimpleNamespace(crowd=answers(None)),
         BudgetService: SimpleNamespace(of_now=answers([])),
         DisputeService: SimpleNamespace(list=answers([])),
-        HealthService: SimpleNamespace(judged_until=answers(judged_until)),
+        HealthService: SimpleNamespace(judged_until=answers(judged_until), names=answers({})),
     }
     tx: Any = MemoryTransaction(NOW, use_cases)
     return asyncio.run(read_dashboard(tx, frozenset(scopes)))

@@ -136,13 +136,13 @@ class TableView(Struct, frozen=True, kw_only=True):
         """The class of each column's place in the two lines that a row has on a phone.
 
         The first line has what the row is and its state, the second three figures; more unfolds.
+        Without figures the first of the other columns takes their place.
         Where rows share a name, as the APIs of an AA do, the second column names them too. A
         sentence has the line to itself.
         """
         found, state, figures = ["name-cell"], 0, 0
         names = [str(row[0].value) for row in self.rows]
-        is_short = max(map(len, names), default=0) <= _LONG
-        repeats = len(set(names)) < len(names) and is_short and not self.ticks
+        repeats = len(set(names)) < len(names) and not self.ticks
         for at, cell in enumerate((self.rows[0] if self.rows else ())[1:]):
             if at == 0 and repeats and cell.kind in {*_TEXTS, "code"}:
                 found.append("second-name-cell")
@@ -154,6 +154,8 @@ class TableView(Struct, frozen=True, kw_only=True):
                 found.append("figure-cell")
             else:
                 found.append("more-cell")
+        if not figures and "more-cell" in found:
+            found[found.index("more-cell")] = "figure-cell"
         return found
 
 
@@ -168,14 +170,16 @@ class Table(Struct, Generic[R], frozen=True):
     columns: Sequence[Column[R]]
     first_sort: str = ""
     choose: Callable[[R], str] | None = None
+    rows: int = PAGE
+    """Rows of a page."""
 
     def view(self, rows: Sequence[R], query: Mapping[str, str]) -> TableView:
         """Show the page of rows that the address asks for; an address in error shows the first."""
         chosen = self.chosen(rows, query)
-        pages = max(1, -(-len(chosen) // PAGE))
+        pages = max(1, -(-len(chosen) // self.rows))
         number = min(_whole(query.get(self._name("page"), "1")), pages)
         words = self._words(query)
-        shown = chosen[(number - 1) * PAGE : number * PAGE]
+        shown = chosen[(number - 1) * self.rows : number * self.rows]
         across = [
             column
             for column in self.columns

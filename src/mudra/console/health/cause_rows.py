@@ -9,7 +9,7 @@ from msgspec import Struct
 from mudra.console.health.callable_members import Callee
 from mudra.console.health.incident_state import StateNow, state_now
 from mudra.console.health.labels import SEVERITY_TONES, headline, operator_path_of, subject_ids
-from mudra.localization.language import gettext
+from mudra.localization.language import gettext, ngettext
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.incidents.incident import (
     AaApi,
@@ -110,12 +110,12 @@ def _row(
         subject_ids(incident.subject),
         severity_of(incident),
         apis_text(incident, reach.apis),
-        _affected(incident, reach),
+        _affected(incident, reach, names),
         reach.calls_a_minute,
         incident.began,
         stored.owner,
         state,
-        ambiguity(incident),
+        ambiguity(incident, names),
         stored.incident_id,
         called.get(stored.incident_id),
     )
@@ -129,30 +129,25 @@ def apis_text(incident: Incident, affected: Sequence[str]) -> str:
     return gettext("all") if set(codes) >= _ALL or not codes else ", ".join(map(api_names, codes))
 
 
-def _affected(incident: Incident, reach: Reach) -> str:
+def _affected(incident: Incident, reach: Reach, names: Mapping[str, str]) -> str:
     """Returns the other side of the cause: of an AA the FIPs that its calls do not reach."""
+    aas, fips = (tuple(names.get(one, one) for one in ids) for ids in (reach.aas, reach.fips))
     match incident.subject:
         case AaReporting():
             return ""
         case AaCalls() | AaApi():
-            return _listed(reach.fips, "FIP") or _listed(reach.aas, "AA")
+            return _listed(fips, "FIP") or _listed(aas, "AA")
         case Path(aa, fip):
-            return f"{aa}, {fip}"
+            return f"{names.get(aa, aa)}, {names.get(fip, fip)}"
         case _:
-            return _listed(reach.aas, "AA") or _listed(reach.fips, "FIP")
+            return _listed(aas, "AA") or _listed(fips, "FIP")
 
 
-def _listed(ids: tuple[str, ...], kind: str) -> str:
-    if not ids:
+def _listed(members: tuple[str, ...], kind: str) -> str:
+    if not members:
         return ""
-    named = ", ".join(ids[:_NAMED])
-    if len(ids) <= _NAMED:
-        return named
-    more = len(ids) - _NAMED
+    if len(members) <= _NAMED:
+        return ", ".join(members)
     if kind == "FIP":
-        return gettext(
-            "%(count)s FIPs: %(named)s and %(more)s more", count=len(ids), named=named, more=more
-        )
-    return gettext(
-        "%(count)s AAs: %(named)s and %(more)s more", count=len(ids), named=named, more=more
-    )
+        return ngettext("%(num)s FIP", "%(num)s FIPs", len(members))
+    return ngettext("%(num)s AA", "%(num)s AAs", len(members))

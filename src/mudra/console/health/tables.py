@@ -18,7 +18,7 @@ from mudra.console.health.labels import (
     subject_label,
 )
 from mudra.localization.language import translatable
-from mudra.metrics.health.api_names import type_name
+from mudra.metrics.health.api_names import api_name, type_name
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
 from mudra.metrics.incidents.contrast import Contrast
@@ -32,6 +32,8 @@ from mudra.metrics.sums.rollup import ResponseTime
 R = TypeVar("R")
 INCIDENTS: Final = "incidents"
 """The table of incidents, by its name in addresses and forms."""
+_FEW: Final = 9
+"""Rows of a table among others on one page: the worst are first."""
 _FROM: Final = translatable("From")
 _SUCCESS: Final = translatable("Success %")
 _EACH: Final = {
@@ -45,20 +47,22 @@ _TONES = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
 
 
 class ApiRow(Struct, frozen=True):
-    """One API of one subject, with a link to its own page."""
+    """One API of one subject, with a link to its own page; `entity_id` where it is a member's."""
 
     who: str
     link: str
     api: ApiPicture
+    entity_id: str = ""
 
 
-def apis_table(name: str, title: str, first: str) -> Table[ApiRow]:
-    """Returns the table of success, errors and times of APIs or of counterparts."""
+def apis_table(name: str, title: str, first: str, *of_members: Column[ApiRow]) -> Table[ApiRow]:
+    """Returns the table of success, errors and times of APIs, or with `of_members` of those."""
     return Table(
         name,
         title,
         (
             Column("who", first, lambda row: row.who, link=lambda row: row.link),
+            *of_members,
             Column("status", translatable("Status"), _status, "tag", tone=_tone),
             Column("success", _SUCCESS, lambda row: success_of(row.api.health), "number"),
             *_counts(lambda row: row.api.health),
@@ -75,6 +79,19 @@ def apis_table(name: str, title: str, first: str) -> Table[ApiRow]:
             ),
         ),
         first_sort="status",  # bad, good, unsure: bad ones first
+        rows=_FEW,
+    )
+
+
+def counterparts_table(first: str, *, with_api: bool) -> Table[ApiRow]:
+    """Returns the table of the members on the other side, each by its name with one API."""
+    api = Column[ApiRow]("api", translatable("Worst API"), lambda row: api_name(row.api.type))
+    return apis_table(
+        "others",
+        translatable("Counterparts"),
+        first,
+        Column("id", translatable("ID"), lambda row: row.entity_id, "file"),
+        *([api] if with_api else []),
     )
 
 

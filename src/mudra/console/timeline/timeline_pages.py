@@ -39,6 +39,7 @@ def _table(names: Mapping[str, str]) -> Table[Happening]:
             Column("until", translatable("Until"), lambda one: one.until, "time"),
         ),
         first_sort="-at",
+        rows=20,
     )
 
 

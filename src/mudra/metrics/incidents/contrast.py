@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from mudra.localization.language import gettext
 from mudra.metrics.incidents.incident import AaReporting, Incident, Network
-from mudra.metrics.incidents.subject import aa_concerned, fip_concerned
+from mudra.metrics.incidents.subject import NO_NAMES, Names, aa_concerned, fip_concerned
 from mudra.metrics.ports import Pair
 from mudra.metrics.rollup.percentage import share_of
 
@@ -40,33 +40,32 @@ class Contrast(Struct, frozen=True):
         return share_of(self.succeeded, self.eligible)
 
 
-def contrasts(incident: Incident, calls: Mapping[Pair, Calls]) -> list[Contrast]:
-    """Returns the calls of a cause, the affected and the worst first, and then the others."""
+def contrasts(
+    incident: Incident, calls: Mapping[Pair, Calls], names: Names = NO_NAMES
+) -> list[Contrast]:
+    """Returns the calls of a cause, the affected and the worst first, and then the others.
+
+    Members appear by their name where `names` has it.
+    """
+
+    def named(entity_id: str) -> str:
+        return names.get(entity_id, entity_id)
+
     subject, cause = incident.subject, incident.cause
     aa, fip = aa_concerned(subject), fip_concerned(subject)
     if isinstance(subject, AaReporting):
         return []
     if isinstance(subject, Network):
         by_aa = _grouped(calls, lambda pair: pair.aa_id)
-        return _limited(_row(one, one, "", sums, affected=True) for one, sums in by_aa.items())
+        return _limited(
+            _row(named(one), one, "", sums, affected=True) for one, sums in by_aa.items()
+        )
     if aa and fip:
-        names = {"aa": aa, "fip": fip}
-        own = calls.get(Pair(aa, fip), (0, 0))
-        to_others = _sum(
-            sums for pair, sums in calls.items() if pair.aa_id == aa and pair.fip_id != fip
-        )
-        of_others = _sum(
-            sums for pair, sums in calls.items() if pair.fip_id == fip and pair.aa_id != aa
-        )
-        return [
-            _row(gettext("%(aa)s to %(fip)s", **names), aa, fip, own, affected=True),
-            _row(gettext("%(aa)s to other FIPs", aa=aa), aa, "", to_others, affected=None),
-            _row(gettext("Other AAs to %(fip)s", fip=fip), "", fip, of_others, affected=None),
-        ]
+        return _of_pair(Pair(aa, fip), calls, {"aa": named(aa), "fip": named(fip)})
     if fip:
         hit = set(cause.affected_aas)
         rows = [
-            _row(pair.aa_id, pair.aa_id, fip, sums, affected=pair.aa_id in hit)
+            _row(named(pair.aa_id), pair.aa_id, fip, sums, affected=pair.aa_id in hit)
             for pair, sums in calls.items()
             if pair.fip_id == fip
         ]
@@ -79,7 +78,7 @@ def contrasts(incident: Incident, calls: Mapping[Pair, Calls]) -> list[Contrast]
         ]
     hit = set(cause.affected_fips)
     rows = [
-        _row(pair.fip_id, pair.aa_id, pair.fip_id, sums, affected=pair.fip_id in hit)
+        _row(named(pair.fip_id), pair.aa_id, pair.fip_id, sums, affected=pair.fip_id in hit)
         for pair, sums in calls.items()
         if pair.aa_id == aa
     ]
@@ -87,6 +86,19 @@ def contrasts(incident: Incident, calls: Mapping[Pair, Calls]) -> list[Contrast]
     return [
         *_limited(rows),
         _row(gettext("Other AAs to the same FIPs"), "", "", rest, affected=None),
+    ]
+
+
+def _of_pair(pair: Pair, calls: Mapping[Pair, Calls], named: Mapping[str, str]) -> list[Contrast]:
+    """Returns the calls of a path, and of each of its ends with others; `named` is both by kind."""
+    aa, fip = pair.aa_id, pair.fip_id
+    to_others = _sum(sums for one, sums in calls.items() if one.aa_id == aa and one.fip_id != fip)
+    of_others = _sum(sums for one, sums in calls.items() if one.fip_id == fip and one.aa_id != aa)
+    own = calls.get(pair, (0, 0))
+    return [
+        _row(gettext("%(aa)s to %(fip)s", **named), aa, fip, own, affected=True),
+        _row(gettext("%(aa)s to other FIPs", aa=named["aa"]), aa, "", to_others, affected=None),
+        _row(gettext("Other AAs to %(fip)s", fip=named["fip"]), "", fip, of_others, affected=None),
     ]
 
 

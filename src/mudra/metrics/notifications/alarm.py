@@ -279,35 +279,35 @@ def _if_even(incident: Incident, zone: tzinfo) -> str:
     )
 
 
-def timeline_lines(incident: Incident) -> tuple[tuple[datetime, str], ...]:
+def timeline_lines(incident: Incident, names: Names = NO_NAMES) -> tuple[tuple[datetime, str], ...]:
     """Returns the history of an incident: when each change was seen, and what it was."""
     lines = []
     before = incident.timeline[0].subject if incident.timeline else incident.subject
     for entry in incident.timeline:
         seen = seen_at(incident, entry)
         was = entry.before or before
-        lines.append((seen, _change_text(entry.change, was, entry.subject)))
+        lines.append((seen, _change_text(entry.change, was, entry.subject, names)))
         before = entry.subject
     return tuple(lines)
 
 
-def _change_text(change: TimelineChange, before: Subject, after: Subject) -> str:
+def _change_text(change: TimelineChange, before: Subject, after: Subject, names: Names) -> str:
     match change:
         case TimelineChange.OPENED:
-            return gettext("opened as %(cause)s", cause=in_sentence(after))
+            return gettext("opened as %(cause)s", cause=in_sentence(after, names))
         case TimelineChange.REOPENED:
-            return gettext("reopened as %(cause)s", cause=in_sentence(after))
+            return gettext("reopened as %(cause)s", cause=in_sentence(after, names))
         case TimelineChange.GREW | TimelineChange.SHRANK | TimelineChange.MOVED if before != after:
             return gettext(
                 "moved from %(before)s to %(after)s",
-                before=in_sentence(before),
-                after=in_sentence(after),
+                before=in_sentence(before, names),
+                after=in_sentence(after, names),
             )
         case TimelineChange.CORRECTED if before != after:
             return gettext(
                 "late reports show that it was %(after)s, not %(before)s",
-                before=in_sentence(before),
-                after=in_sentence(after),
+                before=in_sentence(before, names),
+                after=in_sentence(after, names),
             )
         case _:
             return gettext(_CHANGES[change])

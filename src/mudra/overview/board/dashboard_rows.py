@@ -13,7 +13,7 @@ from mudra.levels.budgets.burn_rule import Outlook
 from mudra.levels.budgets.burn_store import StoredBurn
 from mudra.localization.language import current, gettext, ngettext, translatable
 from mudra.metrics.incidents.incident import AaReporting, StoredIncident
-from mudra.metrics.incidents.subject import name_of, text_of
+from mudra.metrics.incidents.subject import NO_NAMES, Names, name_of, text_of
 from mudra.metrics.notifications.alarm import symptom_text
 from mudra.metrics.payload.held_reports import HeldReport
 from mudra.metrics.subscriptions.subscription import MAX_CONFIRMATIONS_AN_HOUR, MAX_WAITING, Crowd
@@ -54,7 +54,10 @@ class Urgency(enum.StrEnum):
 
 
 class DashboardRow(Struct, frozen=True):
-    """One thing to do. `subject` is the ID of what it is about: an entity, incident or mail."""
+    """One thing to do. `subject` is the ID of what it is about: an entity, incident or mail.
+
+    `what` has members by their names where they are known, `entity_id` the ID of the one concerned.
+    """
 
     kind: Kind
     urgency: Urgency
@@ -69,7 +72,7 @@ _VIEW: Final = translatable("View the incident")
 _ACKNOWLEDGE: Final = translatable("Acknowledge the incident")
 
 
-def incident_row(stored: StoredIncident) -> DashboardRow:
+def incident_row(stored: StoredIncident, names: Names = NO_NAMES) -> DashboardRow:
     """Returns the row of an open incident."""
     incident = stored.incident
     owner = gettext("owner: %(owner)s", owner=stored.owner)
@@ -83,7 +86,7 @@ def incident_row(stored: StoredIncident) -> DashboardRow:
             stored.incident_id,
             name.entity_id,
             incident.began,
-            gettext("%(aa)s is not sending metrics", aa=name.entity_id) + taken,
+            gettext("%(aa)s is not sending metrics", aa=_called(name.entity_id, names)) + taken,
             gettext("Ask whether its agent is running"),
         )
     return DashboardRow(
@@ -92,9 +95,14 @@ def incident_row(stored: StoredIncident) -> DashboardRow:
         stored.incident_id,
         name.entity_id,
         incident.began,
-        f"{text_of(incident.subject)}: {symptom_text(incident)}{taken}",
+        f"{text_of(incident.subject, names)}: {symptom_text(incident)}{taken}",
         act,
     )
+
+
+def _called(entity_id: str, names: Names) -> str:
+    """Returns the name of a member, or its ID."""
+    return names.get(entity_id) or entity_id
 
 
 _SECRETS: Final = {
@@ -112,7 +120,7 @@ def secret_row(one: ExpiringSecret, now: datetime) -> DashboardRow:
     """Returns the row of a secret that has expired or will."""
     expired = one.expires_at <= now
     used = one.last_used_at is not None and one.last_used_at > now - WITHIN
-    what = gettext(_SECRETS[expired, used], entity=one.entity_id)
+    what = gettext(_SECRETS[expired, used], entity=one.name)
     if expired:
         urgency = Urgency.BROKEN if used else Urgency.SOON
     else:
@@ -127,10 +135,10 @@ def secret_row(one: ExpiringSecret, now: datetime) -> DashboardRow:
     )
 
 
-def approval_row(one: PendingEntry) -> DashboardRow:
+def approval_row(one: PendingEntry, names: Names = NO_NAMES) -> DashboardRow:
     """Returns the row of an entry that waits for a decision."""
     due = one.pending.goes_live_at
-    values = {"entity": one.entity_id, "number": one.pending.number}
+    values = {"entity": _called(one.entity_id, names), "number": one.pending.number}
     if due is not None:
         what = (
             gettext("%(entity)s's first registration is approved for a later time", **values)
@@ -161,7 +169,7 @@ _WEAKNESSES: Final = {
 }
 
 
-def weak_key_row(one: WeakKey) -> DashboardRow:
+def weak_key_row(one: WeakKey, names: Names = NO_NAMES) -> DashboardRow:
     """Returns the row of a key in use that anyone can factor."""
     return DashboardRow(
         Kind.WEAK_KEY,
@@ -169,12 +177,12 @@ def weak_key_row(one: WeakKey) -> DashboardRow:
         one.entity_id,
         one.entity_id,
         one.found_at,
-        gettext(_WEAKNESSES[one.weakness], entity=one.entity_id, kid=one.kid),
+        gettext(_WEAKNESSES[one.weakness], entity=_called(one.entity_id, names), kid=one.kid),
         gettext("Have it register a new key; suspend its entry until then"),
     )
 
 
-def held_rows(reports: Sequence[HeldReport]) -> list[DashboardRow]:
+def held_rows(reports: Sequence[HeldReport], names: Names = NO_NAMES) -> list[DashboardRow]:
     """Returns a row for each AA: its reports are doubted for one reason."""
     by_aa: dict[str, list[HeldReport]] = {}
     for one in reports:
@@ -190,7 +198,7 @@ def held_rows(reports: Sequence[HeldReport]) -> list[DashboardRow]:
                 "%(num)s implausible report of %(aa)s, in no sum",
                 "%(num)s implausible reports of %(aa)s, in no sum",
                 len(held),
-                aa=aa_id,
+                aa=_called(aa_id, names),
             ),
             gettext("Admit or refuse"),
         )
@@ -198,7 +206,7 @@ def held_rows(reports: Sequence[HeldReport]) -> list[DashboardRow]:
     ]
 
 
-def budget_row(one: StoredBurn) -> DashboardRow:
+def budget_row(one: StoredBurn, names: Names = NO_NAMES) -> DashboardRow:
     """Returns the row of an error budget that will not last."""
     burn = one.burn
     gone = burn.outlook is Outlook.GONE
@@ -218,7 +226,8 @@ def budget_row(one: StoredBurn) -> DashboardRow:
         one.entity_id,
         one.entity_id,
         one.at if burn.gone_at is None else burn.gone_at,
-        gettext(text, entity=one.entity_id, measure=burn.measure.value) + f": {failures}",
+        gettext(text, entity=_called(one.entity_id, names), measure=burn.measure.value)
+        + f": {failures}",
         gettext("Ask the member what it does about it"),
     )
 
@@ -230,7 +239,7 @@ def is_late(one: Dispute, now: datetime) -> bool:
     )
 
 
-def dispute_row(one: Dispute) -> DashboardRow:
+def dispute_row(one: Dispute, names: Names = NO_NAMES) -> DashboardRow:
     """Returns the row of a dispute that waits for the operator."""
     assert one.due_at is not None
     act = gettext("Take it") if one.state is State.RAISED else gettext("Decide it")
@@ -240,7 +249,7 @@ def dispute_row(one: Dispute) -> DashboardRow:
         one.dispute_id,
         one.entity_id,
         one.due_at,
-        gettext("%(entity)s's dispute has to be acted on", entity=one.entity_id),
+        gettext("%(entity)s's dispute has to be acted on", entity=_called(one.entity_id, names)),
         act,
     )
 
@@ -312,6 +321,6 @@ def without_admin_row(one: MemberRow) -> DashboardRow:
         one.entity_id,
         one.entity_id,
         one.created_at,
-        gettext(what, entity=one.entity_id),
+        gettext(what, entity=one.name),
         gettext(act),
     )

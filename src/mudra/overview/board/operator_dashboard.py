@@ -90,19 +90,20 @@ async def read_dashboard(
 ) -> Dashboard:
     """Collect the rows for an operator with these scopes, at most so many of one kind."""
     now = await People(tx).now()
+    names = await tx.service(HealthService).names()
     rows: list[DashboardRow] = []
     to_handle: Sequence[StoredIncident] = ()
     judged_until = None
     if Scope.HEALTH in scopes:
         to_handle = await tx.service(IncidentService).to_handle(limit=_READ)
         judged_until = await tx.service(HealthService).judged_until()
-        rows += [incident_row(one) for one in to_handle]
-        rows += held_rows(await tx.service(HeldReportService).list())
+        rows += [incident_row(one, names) for one in to_handle]
+        rows += held_rows(await tx.service(HeldReportService).list(), names)
         rows += crowd_rows(await tx.service(Subscriptions).crowd())
         burns = await tx.service(BudgetService).of_now(now, in_danger=True)
-        rows += [budget_row(one) for one in burns]
+        rows += [budget_row(one, names) for one in burns]
         waiting = await tx.service(DisputeService).list(only_open=True)
-        rows += [dispute_row(one) for one in waiting if is_late(one, now)]
+        rows += [dispute_row(one, names) for one in waiting if is_late(one, now)]
     if Scope.MEMBERS in scopes:
         rows += [
             secret_row(one, now) for one in await MemberSearch(tx).expiring(now + WITHIN, _READ)
@@ -111,8 +112,8 @@ async def read_dashboard(
         alone = MemberFilter(status="active", without_admin=True)
         rows += [without_admin_row(one) for one in await MemberSearch(tx).members(alone, "", _READ)]
     if Scope.REGISTRY in scopes:
-        rows += [approval_row(one) for one in await PendingEntries(tx).waiting(_READ)]
-        rows += [weak_key_row(one) for one in await KeySearches(tx).weak(_READ)]
+        rows += [approval_row(one, names) for one in await PendingEntries(tx).waiting(_READ)]
+        rows += [weak_key_row(one, names) for one in await KeySearches(tx).weak(_READ)]
     unjudged_since = judged_until if judged_until and not is_current(judged_until, now) else None
     found = dashboard_of(rows, scopes, most)
     return replace(

@@ -43,9 +43,9 @@ def test_a_cause_of_all_apis_names_none_of_them(affected: tuple[str, ...], shown
 @pytest.mark.parametrize(
     ("subject", "affected", "apis"),
     [
-        (Fip("ONE-FIP"), "A-AA, B-AA", "all"),
-        (AaCalls("A-AA"), "4 FIPs: W-FIP, X-FIP, Y-FIP and 1 more", "all"),
-        (Path("A-AA", "ONE-FIP"), "A-AA, ONE-FIP", "all"),
+        (Fip("ONE-FIP"), "Saarthi, B-AA", "all"),
+        (AaCalls("A-AA"), "4 FIPs", "all"),
+        (Path("A-AA", "ONE-FIP"), "Saarthi, Kaveri Bank", "all"),
         (AaReporting("A-AA"), "", ""),
     ],
 )
@@ -54,7 +54,8 @@ def test_a_row_names_the_other_side_of_its_cause(
 ) -> None:
     fips = ("W-FIP", "X-FIP", "Y-FIP", "Z-FIP")
     made = an_incident(subject, NOW, affected_aas=("A-AA", "B-AA"), affected_fips=fips)
-    (row,) = cause_rows([StoredIncident("1", made, None)], None, NOW)
+    names = {"A-AA": "Saarthi", "ONE-FIP": "Kaveri Bank"}
+    (row,) = cause_rows([StoredIncident("1", made, None)], None, NOW, names=names)
     assert (row.members, row.apis) == (affected, apis)
 
 

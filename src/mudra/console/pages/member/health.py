@@ -73,6 +73,8 @@ class Line(Struct, frozen=True, gc=False):
     """One API between two parties. Times in milliseconds, the share from 0 to 1."""
 
     other: str
+    name: str
+    """Of the other."""
     tag: Tag
     code: str
     calls: int
@@ -99,7 +101,8 @@ def _table(other: str) -> Table[Line]:
         "health",
         translatable("Health"),
         (
-            Column[Line]("other", other, lambda line: line.other, "code"),
+            Column[Line]("name", other, lambda line: line.name),
+            Column[Line]("other", translatable("ID"), lambda line: line.other, "file"),
             Column[Line]("api", translatable("API"), lambda line: line.api),
             Column[Line](
                 "status",
@@ -119,6 +122,7 @@ def _table(other: str) -> Table[Line]:
             ),
         ),
         first_sort="status",  # BAD, BAD EARLIER, GOOD, UNSURE: bad ones first
+        rows=20,
     )
 
 
@@ -221,9 +225,9 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     lines = await shared_table(
         page_context,
         ("lines", "" if kind is EntityType.FIU else entity_id, within, view.code, followed),
-        (rows, good_now),
+        (rows, good_now, names),
         table,
-        lambda: _lines(rows, table, view.code, good_now),
+        lambda: _lines(rows, table, view.code, good_now, names),
         gettext("No AA reported any traffic in this time."),
         gettext("Choose a longer time above to see more."),
     )
@@ -320,12 +324,20 @@ async def _good_now(page_context: PageContext, view: HealthQuery) -> frozenset[_
 
 
 def _lines(
-    rows: Sequence[Row], table: Table[Line], code: str, good_now: frozenset[_ApiOfPair]
+    rows: Sequence[Row],
+    table: Table[Line],
+    code: str,
+    good_now: frozenset[_ApiOfPair],
+    names: Mapping[str, str],
 ) -> Sequence[Line]:
     """Returns one line for each API that can succeed or fail; the two timings have a time only."""
+    others = [
+        (row, row.subject.aa_id if table is _AS_AAS_SEE_IT else row.subject.fip_id) for row in rows
+    ]
     return [
         Line(
-            other=row.subject.aa_id if table is _AS_AAS_SEE_IT else row.subject.fip_id,
+            other=other,
+            name=names.get(other, other),
             tag=api.tag,
             code=api.type,
             calls=api.health.total,
@@ -337,7 +349,7 @@ def _lines(
             recovered=api.health.status is Status.BAD
             and (row.subject.aa_id, row.subject.fip_id, api.tag, api.type) in good_now,
         )
-        for row in rows
+        for row, other in others
         for api in row.apis
         if api.health is not None and code in {"", api.type}
     ]

@@ -88,7 +88,9 @@ async def incident(page_context: PageContext, incident_id: FromPath[UUID]) -> Ou
         return NoSuchIncident()
     codes = shown_codes(stored.incident)
     view = view_of(stored.incident, codes, page_context.now)
-    calls = own_calls_of(stored.incident, member.entity_id, EntityType(member.entity_type))
+    names = await page_context.tx.service(HealthService).names()
+    kind = EntityType(member.entity_type)
+    calls = own_calls_of(stored.incident, member.entity_id, kind, names)
     charts = await _charts(page_context, calls, view, codes)
     if isinstance(charts, Download):
         return charts
@@ -96,7 +98,7 @@ async def incident(page_context: PageContext, incident_id: FromPath[UUID]) -> Ou
         return RenderedPage(PART, {**charts, "view": view})
     facts = {
         **charts,
-        **await _state(page_context, stored),
+        **await _state(page_context, stored, names),
         "latest": await latest_windows(page_context, calls, codes) if calls else (),
         "calls": calls,
         "percent": percentage,
@@ -106,10 +108,12 @@ async def incident(page_context: PageContext, incident_id: FromPath[UUID]) -> Ou
     return RenderedPage("member_incident.html", facts)
 
 
-async def _state(page_context: PageContext, stored: StoredIncident) -> Mapping[str, object]:
+async def _state(
+    page_context: PageContext, stored: StoredIncident, names: Mapping[str, str]
+) -> Mapping[str, object]:
     found = stored.incident
     health = page_context.tx.service(HealthService)
-    judged_until, names = await health.judged_until(), await health.names()
+    judged_until = await health.judged_until()
     state = state_now(stored, judged_until, page_context.now)
     return {
         "stored": stored,
@@ -128,6 +132,7 @@ async def _state(page_context: PageContext, stored: StoredIncident) -> Mapping[s
         else "",
         "reporting": isinstance(found.subject, AaReporting),
         "happened": happened(stored, names),
+        "names": names,
         "changed": await changed_before(page_context, found, reader_of(page_context)),
         "contest": contest_path(
             page_context.member.entity_id, about="incident", incident_id=stored.incident_id
@@ -143,7 +148,9 @@ async def _charts(
     return await over_time(page_context, view, aa_id=calls.aa_id, fip_id=calls.fip_id, codes=codes)
 
 
-def own_calls_of(found: Incident, entity_id: str, kind: EntityType) -> OwnCalls | None:
+def own_calls_of(
+    found: Incident, entity_id: str, kind: EntityType, names: Mapping[str, str]
+) -> OwnCalls | None:
     """Returns the calls that concern a member; None of an agent, of which no calls are known.
 
     An AA sees its own calls, a FIP those that it receives: none of a third party alone.
@@ -151,13 +158,14 @@ def own_calls_of(found: Incident, entity_id: str, kind: EntityType) -> OwnCalls 
     if isinstance(found.subject, AaReporting):
         return None
     aa_id, fip_id = aa_concerned(found.subject), fip_concerned(found.subject)
+    fip = names.get(fip_id, fip_id) if fip_id else ""
     if kind is EntityType.AA:
-        text = gettext("Your calls to %(fip)s", fip=fip_id) if fip_id else gettext("Your calls")
+        text = gettext("Your calls to %(fip)s", fip=fip) if fip_id else gettext("Your calls")
         return OwnCalls(entity_id, fip_id, text)
     if kind is EntityType.FIP:
         of_pair = aa_id if fip_id == entity_id else None
         return OwnCalls(of_pair, entity_id, gettext("Calls to you"))
-    text = gettext("Calls of all AAs to %(fip)s", fip=fip_id) if fip_id else gettext("All calls")
+    text = gettext("Calls of all AAs to %(fip)s", fip=fip) if fip_id else gettext("All calls")
     return OwnCalls(None, fip_id, text)
 
 

@@ -66,6 +66,7 @@ TABLE: Final = Table[MemberRow](
     ),
     first_sort="entity",
     choose=lambda r: r.entity_id,
+    rows=20,
 )
 
 

@@ -20,7 +20,7 @@ from mudra.metrics.health.status_history import (
 )
 from mudra.metrics.incidents.incident import Effect
 
-PAGE: Final = 25
+PAGE: Final = 15
 MAX_WORDS: Final = 100
 _MAX_DIGITS: Final = 9
 _BAR: Final = 4

@@ -24,6 +24,7 @@ from mudra.console.health.tables import (
     api_rows,
     apis_table,
     counterpart_path,
+    counterparts_table,
     incidents_table,
 )
 from mudra.console.pages.operator.labels import pages_of_member
@@ -31,7 +32,7 @@ from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import gettext, translatable
-from mudra.metrics.health.api_names import api_name
+from mudra.metrics.health.health import Status
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.picture import Row
 from mudra.metrics.incidents.explanation import causes_of, concerns, of_api
@@ -149,8 +150,8 @@ async def _content(
     if _is_pair(about) or page_context.query.get("export") == AS_REPORTED.table:
         totals = await _totals(page_context, about, view)
     apis = apis_table("apis", translatable("APIs"), translatable("API"))
-    others = apis_table("others", translatable("Counterparts"), "AA" if about.fip_id else "FIP")
-    listed = incidents_table(names)
+    others = counterparts_table("AA" if about.fip_id else "FIP", with_api=not view.code)
+    listed, in_file = incidents_table(names), others.is_exported(page_context.query)
     api_list = api_rows(found.apis, view)
     for export in (
         counts_export(totals, page_context.query),
@@ -162,9 +163,9 @@ async def _content(
     shown_others = await shared_table(
         page_context,
         ("counterparts", about, view),
-        found.rows,
+        (found.rows, names),
         others,
-        lambda: _others(found.rows, about, view),
+        lambda: _others(found.rows, about, view, names, every=in_file),
         gettext("No calls in this time."),
     )
     if isinstance(shown_others, Download):
@@ -260,24 +261,37 @@ def _of_api(incident: Incident, code: str) -> bool:
     return not code or code in codes_of(incident.subject)
 
 
-def _others(rows: Sequence[Row], about: About, view: HealthQuery) -> list[ApiRow]:
-    """Returns one row for each counterpart and API; only the requested API, if there is one."""
+def _others(
+    rows: Sequence[Row], about: About, view: HealthQuery, names: Mapping[str, str], *, every: bool
+) -> list[ApiRow]:
+    """Returns one row for each counterpart, with its worst API; with `every` one for each API.
+
+    Of an API that is asked for only that one. Its pair's page, to which a row leads, has all.
+    """
     found, query = [], view.query()
     for row in rows:
         subject = row.subject
         path = counterpart_path(subject.aa_id, subject.fip_id, query)
-        for one in row.apis:
-            if one.tag is Tag.REQUESTS and one.health and view.code in {"", one.type}:
-                who = subject.aa_id if about.fip_id else subject.fip_id
-                label = who if view.code else f"{who}: {api_name(one.type)}"
-                found.append(ApiRow(label, path, one))
-    return sorted(found, key=_failed, reverse=True)
+        who = subject.aa_id if about.fip_id else subject.fip_id
+        of_one = sorted(
+            (
+                ApiRow(names.get(who, who), path, one, who)
+                for one in row.apis
+                if one.tag is Tag.REQUESTS and one.health and view.code in {"", one.type}
+            ),
+            key=_trouble,
+        )
+        found += of_one if every else of_one[:1]
+    return sorted(found, key=_trouble)
 
 
-def _failed(row: ApiRow) -> int:
-    """Returns the calls that failed: of equally bad rows, one call of ten comes last."""
-    errors = row.api.health.errors if row.api.health else None
-    return errors.server_5xx + errors.no_answer if errors else 0
+def _trouble(row: ApiRow) -> tuple[bool, int, int]:
+    """Returns what sorts bad rows first, then by calls that failed, then by calls."""
+    health = row.api.health
+    if health is None:
+        return (True, 0, 0)
+    failed = health.errors.server_5xx + health.errors.no_answer
+    return (health.status is not Status.BAD, -failed, -health.total)
 
 
 def _is_pair(about: About) -> bool:

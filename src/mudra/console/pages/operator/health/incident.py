@@ -178,21 +178,22 @@ async def incident_page(
         return charts
     if OVER_TIME.is_part(page_context.query):
         return RenderedPage(PART, {**charts, "view": view})
-    evidence = await _evidence(page_context, stored.incident)
+    names = await page_context.tx.service(HealthService).names()
+    evidence = await _evidence(page_context, stored.incident, names)
     compared = contrasts_table(lambda row: _contrast_path(row, stored.incident, view))
     rows, health = evidence.contrasts, page_context.tx.service(HealthService)
     export = compared.export(rows, page_context.query)
     if export is not None:
         return export
-    names = await health.names()
     facts = {
         **charts,
+        "names": names,
         **_verdict(page_context, stored, await health.judged_until(), names),
         "grounds": grounds(stored.incident, rows, names),
         "latest": evidence.latest,
         "all_apis": evidence.all_apis,
         "contrasts": compared.view(rows, page_context.query) if rows else None,
-        **await _acts(page_context, stored),
+        **await _acts(page_context, stored, names),
         **await public_facts(page_context, stored),
         "similar": await _similar(page_context, stored),
         "changed": await changed_before(page_context, stored.incident),
@@ -244,7 +245,9 @@ def _verdict(
     }
 
 
-async def _evidence(page_context: PageContext, found: Incident) -> Evidence:
+async def _evidence(
+    page_context: PageContext, found: Incident, names: Mapping[str, str]
+) -> Evidence:
     """Returns the latest windows, and the calls of its bad time next to like ones."""
     health, end = page_context.tx.service(HealthService), window_start(page_context.now)
     codes = shown_codes(found)
@@ -259,17 +262,19 @@ async def _evidence(page_context: PageContext, found: Incident) -> Evidence:
     )
     until = found.last_bad + WINDOW
     within = TimeRange(max(found.began, until - _MAX_EVIDENCE), until)
-    rows = contrasts(found, await health.calls_of_pairs(within, sorted(codes)))
+    rows = contrasts(found, await health.calls_of_pairs(within, sorted(codes)), names)
     return Evidence(latest, rows, all_apis=codes == frozenset(CALL_CODES))
 
 
-async def _acts(page_context: PageContext, stored: StoredIncident) -> Mapping[str, object]:
+async def _acts(
+    page_context: PageContext, stored: StoredIncident, names: Mapping[str, str]
+) -> Mapping[str, object]:
     tx, now = page_context.tx, page_context.now
     acts = await tx.service(IncidentActService).of(stored.incident_id)
     silences = await tx.service(SilenceService).list(now, past=True)
     subject = stored.incident.subject
     return {
-        "story": story_of(stored, timeline_lines(stored.incident), acts, silences, now),
+        "story": story_of(stored, timeline_lines(stored.incident, names), acts, silences, now),
         "post_mortem": post_mortem_of(acts),
         "hand_over": hand_over_of(acts) if stored.is_open else None,
         "mine": stored.acknowledged_by == page_context.caller.actor,
