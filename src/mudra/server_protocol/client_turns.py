@@ -7,7 +7,7 @@ of its body, an answer of the database. The turns of a round are few.
 """
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Awaitable, Generator, Iterable
 from time import perf_counter
 from typing import Any, Final
@@ -72,7 +72,7 @@ class ClientTurns:
         self._proxies = proxies
         self._had: set[str] = set()
         """The clients that had a turn in this round."""
-        self._lines: dict[str, _Line] = {}
+        self._lines: defaultdict[str, _Line] = defaultdict(_Line)
         """Of the clients that wait, the one that had its last turn before all others first."""
         self._prompt: Counter[str] = Counter()
 
@@ -90,7 +90,7 @@ class ClientTurns:
                 asyncio.get_running_loop().call_soon(self._begin_round)
             self._had.add(client)
             return
-        line = self._lines.get(client) or self._lines.setdefault(client, _Line())
+        line = self._lines[client]
         turn = asyncio.get_running_loop().create_future()
         (line.sent if as_sent else line.begun).append(turn)
         await turn

@@ -103,8 +103,9 @@ def check_report(body: bytes, now: datetime) -> CheckedReport | ReportRefused:
         if meant != body:
             return check_report(meant, now)
         if len(body) > MAX_WALKED_BYTES:
-            return _first_error(error)
-        return _refused(body, now, str(error))
+            return _first_error(error, _WALKED)
+        # Nothing is known that only one of the two readers refuses.
+        return _explained(body, now) or _first_error(error)
     if len(report.fips) > MAX_FIPS:
         return _too_many_fips(len(report.fips), MAX_FIPS)
     if not (_numbers_hold(report) and _no_member_twice(body, report)):
@@ -114,15 +115,14 @@ def check_report(body: bytes, now: datetime) -> CheckedReport | ReportRefused:
         refused = _explained(body, now)
         if refused is not None:
             return refused
-    checked = _checked(report, now)
-    return checked or _refused(body, now, "the window is not valid")
+    return _checked(report, now)
 
 
-def _checked(report: Report, now: datetime) -> CheckedReport | None:
+def _checked(report: Report, now: datetime) -> CheckedReport | ReportRefused:
     start = parse_utc(report.from_date_time)
     findings = window_findings(report.from_date_time, report.to_date_time, now)
     if start is None or findings:
-        return None
+        return ReportRefused(tuple(findings), len(findings))
     fips: tuple[RequestFip | NotificationFip, ...] = report.fips
     return CheckedReport(
         report.aa_id,
@@ -157,7 +157,8 @@ def check_at_once(body: bytes, now: datetime) -> CheckedReport | None:
         return None
     if not (_numbers_hold(report) and _no_member_twice(body, report)):
         return None
-    return _checked(report, now)
+    checked = _checked(report, now)
+    return checked if isinstance(checked, CheckedReport) else None
 
 
 class ContentLimits(Struct, frozen=True):
@@ -205,21 +206,10 @@ def _more(number: int, what: str) -> tuple[Finding, ...]:
     return (Finding("$.fips", f"has more like these: {number} {what}", severity=Severity.NOTE),)
 
 
-def _refused(body: bytes, now: datetime, error: str) -> ReportRefused:
-    refused = _explained(body, now)
-    if refused is None:
-        # The two readers disagree: refuse with the decoder's own error message.
-        refused = ReportRefused((Finding("$", f"cannot be read: {_shown(error)}"),), 1)
-    return refused
-
-
-def _first_error(error: Exception) -> ReportRefused:
-    return ReportRefused((Finding("$", f"cannot be read: {_shown(str(error))}", _WALKED),), 1)
-
-
-def _shown(error: str) -> str:
+def _first_error(error: Exception, allowed: str = "") -> ReportRefused:
     """Returns the decoder's message, which may repeat a member's name of any length."""
-    return error[:MAX_SHOWN].encode("unicode_escape").decode()
+    shown = str(error)[:MAX_SHOWN].encode("unicode_escape").decode()
+    return ReportRefused((Finding("$", f"cannot be read: {shown}", allowed),), 1)
 
 
 def _explained(body: bytes, now: datetime) -> ReportRefused | None:

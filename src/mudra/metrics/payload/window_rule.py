@@ -1,7 +1,7 @@
 """The rule for the ten minutes that a payload may report (spec 2.5), for seven days after them."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from mudra.metrics.payload.catalogue import WINDOW, window_start
@@ -57,9 +57,9 @@ def window_findings(start_text: str | None, end_text: str | None, now: datetime)
                 _utc_text(start + WINDOW),
             )
         )
-    if not found and end is not None:
-        found += _age_findings(end, now)
-    return found
+    if found or end is None:
+        return found
+    return _age_findings(end, now)
 
 
 def _age_findings(end: datetime, now: datetime) -> list[Finding]:
@@ -83,4 +83,4 @@ def _age_findings(end: datetime, now: datetime) -> list[Finding]:
 
 
 def _utc_text(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

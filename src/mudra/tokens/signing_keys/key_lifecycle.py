@@ -24,7 +24,7 @@ from mudra.tokens.claims import TokenKind
 
 JWKS_MAX_AGE: Final = timedelta(minutes=5)
 PUBLISHED_AHEAD: Final = timedelta(hours=1)
-"""Minimum time between publishing and signing, and at least twice the JWKS max-age."""
+"""Minimum time between publishing and signing: more than twice the JWKS max-age."""
 LEEWAY: Final = timedelta(seconds=60)
 PUBLISHED_AFTER: Final = LEEWAY + JWKS_MAX_AGE + timedelta(hours=1)
 
@@ -83,7 +83,7 @@ class SigningKey(Struct, frozen=True):
 
     def usable_from(self) -> datetime:
         """Return from when every verifier can have seen it."""
-        return self.created_at + max(PUBLISHED_AHEAD, 2 * JWKS_MAX_AGE)
+        return self.created_at + PUBLISHED_AHEAD
 
 
 class Handover(Struct, frozen=True):
@@ -189,9 +189,9 @@ def _has_gap(left: Sequence[SigningKey], kind: TokenKind, now: datetime) -> bool
 
 def published(keys: Sequence[SigningKey], now: datetime) -> list[SigningKey]:
     """List the keys that verifiers must know at `now`, the signing ones first."""
-    ranks = {KeyState.ACTIVE: 0, KeyState.PENDING: 1, KeyState.RETIRING: 2, KeyState.IMPORTED: 3}
-    found = [key for key in keys if key.state(now) in ranks]
-    return sorted(found, key=lambda key: (ranks[key.state(now)], key.kind, key.created_at))
+    order = (KeyState.ACTIVE, KeyState.PENDING, KeyState.RETIRING, KeyState.IMPORTED)
+    found = [key for key in keys if key.state(now) in order]
+    return sorted(found, key=lambda key: (order.index(key.state(now)), key.kind, key.created_at))
 
 
 def signing(keys: Sequence[SigningKey], kind: TokenKind, now: datetime) -> SigningKey | None:

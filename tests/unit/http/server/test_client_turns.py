@@ -4,10 +4,12 @@ A server without a database, of which one request holds the loop until everyone 
 that all arrive in one round. What is compared is the order in which requests get on: no time.
 """
 
+import asyncio
 import socket
 import struct
 from collections.abc import Iterator
 from ipaddress import ip_network
+from itertools import pairwise
 
 import pytest
 from tests.support.until import until
@@ -22,6 +24,7 @@ from tests.unit.http.server.turns_server import (
 )
 
 from mudra.server_protocol.client_address import TrustedProxies
+from mudra.server_protocol.client_turns import ClientTurns
 from mudra.server_protocol.connection_limits import ConnectionLimits
 
 
@@ -182,10 +185,13 @@ def test_a_request_takes_a_turn_for_each_of_its_steps(clients: Clients) -> None:
     until(lambda: len(clients.app.got_on) == 10 * CROWD + 1)
 
 
-def test_what_has_begun_gets_on_before_what_the_same_client_sends(clients: Clients) -> None:
+@pytest.mark.parametrize("path", ["/steps", "/sent_steps"])
+def test_what_has_begun_gets_on_before_what_the_same_client_sends(
+    clients: Clients, path: str
+) -> None:
     """It may hold a connection to the database, for which everyone waits."""
     begun, crowd = clients.connect(STRANGER), [clients.connect(STRANGER) for _ in range(CROWD)]
-    begun.sendall(request("/steps"))
+    begun.sendall(request(path))
     until(lambda: clients.app.waiting == 1)
 
     with clients.held("/give"):
@@ -196,21 +202,53 @@ def test_what_has_begun_gets_on_before_what_the_same_client_sends(clients: Clien
     assert clients.app.others_meanwhile <= 2 * AHEAD
 
 
+def test_the_seconds_of_a_request_begin_before_it_waits_for_its_turn(clients: Clients) -> None:
+    crowd = [clients.connect(STRANGER) for _ in range(4)]
+    with clients.held():
+        for one in crowd:
+            one.sendall(request("/compute"))
+
+    took_s = until(lambda: clients.app.took_s if len(clients.app.took_s) == len(crowd) else [])
+    assert max(took_s) >= sum(clients.app.worked_s)
+
+
+def test_four_clients_have_a_turn_in_a_round() -> None:
+    async def begun_after_each_round() -> list[int]:
+        turns, begun, counts = ClientTurns(), list[int](), [0]
+
+        async def begin(client: int) -> None:
+            await turns.take(f"198.51.100.{client}", as_sent=True)
+            begun.append(client)
+
+        async with asyncio.TaskGroup() as clients:
+            for client in range(10):
+                clients.create_task(begin(client))
+            while len(begun) < 10:
+                await asyncio.sleep(0)
+                counts.append(len(begun))
+        return counts
+
+    counts = asyncio.run(begun_after_each_round())
+
+    assert max(later - earlier for earlier, later in pairwise(counts)) == 4
+
+
 def prompt() -> bytes:
     return request("/prompt", "content-length: 1", method="POST") + b"x"
 
 
 def test_answers_without_a_turn_are_counted_from_zero_in_each_round(clients: Clients) -> None:
+    alone = CROWD + 1  # an odd number: one that is left over would count too
     one, crowd = clients.connect(STRANGER), [clients.connect(STRANGER) for _ in range(16)]
-    for _ in range(CROWD):
+    for _ in range(alone):
         one.sendall(prompt())
         assert one.recv(1 << 16)
     with clients.held():
         for each in crowd:
             each.sendall(prompt())
 
-    until(lambda: clients.app.at_once_of.total() + len(clients.app.got_on) == CROWD + 16)
-    assert clients.app.at_once_of[STRANGER] == CROWD + 16
+    until(lambda: clients.app.at_once_of.total() + len(clients.app.got_on) == alone + 16)
+    assert clients.app.at_once_of[STRANGER] == alone + 16
 
 
 def test_answers_without_a_turn_are_counted_for_each_client_of_a_proxy(proxied: Clients) -> None:
@@ -238,6 +276,18 @@ def test_what_has_begun_gets_on_before_bodies_that_the_same_client_sends(clients
 
     until(lambda: len(clients.app.got_on) == CROWD + 10)
     assert clients.app.others_meanwhile <= 2 * AHEAD
+
+
+def test_long_answers_delay_no_other_request_of_the_same_client(clients: Clients) -> None:
+    first, *long, last = (clients.connect(STRANGER) for _ in range(5))
+    with clients.held():
+        for one in long:
+            one.sendall(request("/pieces"))
+        for one in (first, last):
+            one.sendall(request("/compute"))
+
+    until(lambda: len(clients.app.got_on) == 3 * CROWD and len(clients.app.worked_s) == 2)
+    assert max(clients.app.got_on_before) <= AHEAD
 
 
 def test_signatures_for_a_crowd_are_made_a_few_in_a_round(clients: Clients) -> None:

@@ -7,7 +7,8 @@ import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
-from typing import Any
+from time import perf_counter
+from typing import Any, cast
 
 import uvicorn
 import uvloop
@@ -16,6 +17,7 @@ from tests.support.until import PATIENCE_S
 
 from mudra.http.response.json_response import JsonResponse
 from mudra.http.server.fast_path_protocol import FastPath, fast_path_protocol
+from mudra.http.server.instrumentation import instrumented
 from mudra.server_protocol.connection_limits import ConnectionLimits
 
 CROWD = 50
@@ -33,6 +35,9 @@ class App:
         self.at_once_of: Counter[str] = Counter()
         self.signed: list[str] = []
         self.others_meanwhile = 0
+        self.worked_s: list[float] = []
+        self.took_s: list[float] = []
+        self.got_on_before: list[int] = []
         self.given = asyncio.Event()
         self.holding, self.released = threading.Semaphore(0), threading.Semaphore(0)
 
@@ -70,6 +75,18 @@ class App:
         self.got_on.append(client)
         await self._begin(send)
 
+    async def compute(self, _: str, __: object, send: Any) -> None:
+        """Hold the loop for as long as that takes."""
+        self.got_on_before.append(len(self.got_on))
+        began = perf_counter()
+        sum(range(500_000))
+        self.worked_s.append(perf_counter() - began)
+        await self._begin(send)
+
+    def observe(self, _: str, path: str, *rest: Any) -> None:
+        if path == "/compute":
+            self.took_s.append(rest[2])
+
     async def body(self, client: str, receive: Callable[[], Awaitable[Any]], send: Any) -> None:
         self.waiting += 1
         more = True
@@ -101,15 +118,26 @@ class App:
         self.got_on.append(client)
         await self._begin(send)
 
-    async def steps(self, client: str, _: object, send: Any) -> None:
+    async def steps(self, client: str, receive: Callable[[], Awaitable[Any]], send: Any) -> None:
         """As one that asks a database: many steps, none of which its client has caused."""
+        await receive()
         self.waiting += 1
         await self.given.wait()
+        before = len(self.got_on)
         for _step in range(10):
             self.got_on.append(client)
             await asyncio.sleep(0)
-        self.others_meanwhile = len(self.got_on) - 10
+        self.others_meanwhile = len(self.got_on) - before - 10
         await self._begin(send)
+
+    async def sent_steps(self, client: str, _: object, send: Any) -> None:
+        """As one whose answer has begun before it asks a database."""
+
+        async def ended(*_: object) -> None:
+            """Nothing is left to receive or to send."""
+
+        await self._begin(send)
+        await self.steps(client, ended, ended)
 
 
 class Signed(Struct, frozen=True):
@@ -169,7 +197,7 @@ def served(limits: ConnectionLimits) -> Iterator[Clients]:
     listener = socket.create_server(("127.0.0.1", 0), backlog=2 * CROWD)
     prompt = FastPath("/prompt", app.at_once)
     config = uvicorn.Config(
-        app,
+        cast("Any", instrumented(cast("Any", app), app.observe)),
         http=fast_path_protocol(limits, lambda: datetime.now(UTC), prompt),
         ws="none",
         lifespan="off",

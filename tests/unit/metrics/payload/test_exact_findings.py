@@ -36,8 +36,6 @@ from mudra.shared.finding import Finding, Severity
 
 LONGEST_MS = 604_800_000
 SMALL = 20_000
-MAX_UPLOADS = 128
-MAX_UPLOADS_OF_ONE = 8
 MAX_FIPS = 20_000
 MAX_WALKED_BYTES = 1024 * 1024
 
@@ -236,8 +234,21 @@ def test_a_wrong_window_is_explained(
     assert [finding.sentence() for finding in found] == sentences
 
 
+def test_a_time_in_another_zone_is_taken_with_a_note_that_says_what_it_was_read_as() -> None:
+    value = as_value(request_metrics()) | {"toDateTime": "2026-03-04T16:00:00+05:30"}
+
+    checked = check_report(msgspec.json.encode(value), SOON_AFTER)
+
+    assert isinstance(checked, CheckedReport)
+    problem = "is in another zone, and read as UTC"
+    assert checked.notes == (
+        Finding("$.toDateTime", problem, FORM, "2026-03-04T10:30:00Z", Severity.NOTE),
+    )
+
+
 def test_a_doubt_names_what_is_claimed_and_the_most_that_is_plausible() -> None:
     assert doubt_time(LONGEST_MS + 1) == Doubt("hours for one call", 169, 168)
+    assert doubt_time(LONGEST_MS + 1).note().allowed == "at most 168 hours for one call"
     doubt = doubt_volume(20_000 + 1, ReportedVolume(6, 0, 0, 0))
     assert doubt == Doubt("calls", SMALL + 1, SMALL)
     assert doubt.note() == Finding(
@@ -264,7 +275,6 @@ def test_a_receipt_holds_what_was_pushed() -> None:
 
 
 def test_the_places_and_limits_of_a_node() -> None:
-    assert (MAX_UPLOADS, MAX_UPLOADS_OF_ONE) == (128, 8)
     places = vars(upload_places())
     assert (places["_free"], places["_per_key"], places["wait_s"]) == (128, 8, 15.0)
     assert of_all(12) == 36

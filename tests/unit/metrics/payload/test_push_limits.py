@@ -9,7 +9,7 @@ import pytest
 
 from mudra.http.response.errors import problem_of
 from mudra.metrics.payload.catalogue import Tag
-from mudra.metrics.payload.push_limits import PushLimits, TooManyPushes
+from mudra.metrics.payload.push_limits import PushLimits, TooBusyForPushes, TooManyPushes
 from mudra.shared.fair_queue import Queue
 from mudra.shared.rate_limit import KeyedRateLimit
 
@@ -99,5 +99,25 @@ def test_four_pushes_are_at_the_database_and_the_next_waits():
                     pass
         async with pushes.at_database("aa-three") as admitted:
             assert admitted is None
+
+    asyncio.run(pushing())
+
+
+def test_a_wait_for_the_database_ends_after_a_minute(monkeypatch):
+    async def pushing():
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        monkeypatch.setattr(loop, "time", lambda: now)
+        pushes = limits()
+        async with contextlib.AsyncExitStack() as places:
+            for _ in range(4):
+                await places.enter_async_context(pushes.at_database("aa-one"))
+            waiting = asyncio.create_task(places.enter_async_context(pushes.at_database("aa-two")))
+            for after_s, ended in ((0.0, False), (59.0, False), (2.0, True)):
+                now += after_s
+                for _round in range(10):
+                    await asyncio.sleep(0)
+                assert waiting.done() is ended
+            assert isinstance(waiting.result(), TooBusyForPushes)
 
     asyncio.run(pushing())

@@ -17,13 +17,11 @@ from mudra.tokens.signing_keys.key_lifecycle import (
     published,
     signing,
     succession,
+    were_all_just_dropped,
 )
 
 CLOCK_TOLERANCE = timedelta(seconds=30)
-JWKS_MAX_AGE = timedelta(minutes=5)
-LEEWAY = timedelta(seconds=60)
 PUBLISHED_AFTER = timedelta(seconds=3960)
-PUBLISHED_AHEAD = timedelta(hours=1)
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
@@ -45,12 +43,6 @@ def due(*keys: SigningKey, now: datetime = NOW, rotate_now: bool = False) -> Key
 
 
 def test_a_key_is_published_an_hour_before_it_signs_and_after_its_last_token() -> None:
-    assert (
-        timedelta(minutes=5),
-        timedelta(hours=1),
-        timedelta(seconds=60),
-    ) == (JWKS_MAX_AGE, PUBLISHED_AHEAD, LEEWAY)
-    assert timedelta(hours=1, minutes=6) == PUBLISHED_AFTER
     assert key(made=NOW).usable_from() == NOW + HOUR
     ended = key(signs=NOW - MONTH, ends=NOW)
     assert ended.leaves_jwks_at() == NOW + ENTITY.life + PUBLISHED_AFTER
@@ -229,3 +221,19 @@ def test_a_key_that_has_just_taken_over_from_a_dropped_one_signs_on_nodes_behind
     assert succession(ENTITY, [dropped, ending], behind - TICK) == Succession(
         ENTITY, appoint=ending, signs_on=ending
     )
+
+
+def test_for_ten_minutes_the_keys_of_an_emergency_are_known_as_just_made() -> None:
+    dropped = key("a", signs=NOW - DAY, revoked=NOW)
+    made = [key("b", made=NOW, signs=at_once(NOW)), key("c", made=NOW)]
+    older, imported = key("d", made=NOW - DAY), replace(key("e"), issuer="https://old.example")
+    last = NOW + timedelta(minutes=10)
+
+    assert were_all_just_dropped([dropped, *made], NOW)
+    assert were_all_just_dropped([key("f", revoked=NOW - DAY), dropped, *made, imported], NOW)
+    assert were_all_just_dropped([dropped, *made], last - TICK)
+    assert not were_all_just_dropped([dropped, *made], last)
+    assert not were_all_just_dropped([dropped, *made, older], NOW)  # one was dropped, not all
+    assert not were_all_just_dropped([replace(dropped, revoked_at=NOW - TICK), *made], NOW)
+    assert not were_all_just_dropped(made, NOW)  # the first keys of a network
+    assert not were_all_just_dropped([], NOW)

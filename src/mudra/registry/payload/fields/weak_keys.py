@@ -54,14 +54,12 @@ def small_primes() -> gmpy2.mpz:
 
 
 def _primes_are_close(n: int) -> bool:
-    """Return whether Fermat's method finds the two primes at once."""
-    a = math.isqrt(n)
-    for _ in range(_FERMAT_ROUNDS):
-        rest = a * a - n
-        if rest >= 0 and math.isqrt(rest) ** 2 == rest:
-            return True
-        a += 1
-    return False
+    """Return whether Fermat's method finds the two primes at once; n is no square."""
+    first = math.isqrt(n) + 1
+    return any(
+        math.isqrt(rest := mean * mean - n) ** 2 == rest
+        for mean in range(first, first + _FERMAT_ROUNDS)
+    )
 
 
 def _is_roca(n: int) -> bool:

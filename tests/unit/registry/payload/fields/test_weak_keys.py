@@ -50,6 +50,16 @@ def test_a_weak_modulus_is_refused_with_its_reason(modulus: int, problem: str) -
     assert problem in found
 
 
+@pytest.mark.parametrize(("step", "close"), [(1, True), (2, True), (100, True), (101, False)])
+def test_primes_are_close_that_a_hundred_steps_from_the_root_find(step: int, close: bool) -> None:
+    """Their mean is the number of that step above the root of the product."""
+    other = int(gmpy2.next_prime(P + 2 * math.isqrt((2 * step - 1) * P)))
+    found = weakness(P * other)
+
+    assert (found is not None) is close
+    assert found is None or "so close that anyone can find them" in found
+
+
 def test_a_product_of_two_distant_primes_is_accepted() -> None:
     assert weakness(P * Q) is None
 
