@@ -204,6 +204,15 @@ class LevelService(Struct, frozen=True):
         """Returns the members of a role by what they delivered in a period."""
         return await asyncio.to_thread(league_of, await self.reports.latest_of_all(within), role)
 
+    async def league_months(self) -> Sequence[str]:
+        """Returns the months that have a league table, such as 2026-03, the latest first."""
+        zone = ZoneInfo(self.zone)
+        return [
+            one.start.astimezone(zone).strftime("%Y-%m")
+            for one in await self.reports.periods()
+            if one == month_of(one.start, zone)
+        ]
+
     async def make(
         self, entity_id: str, within: TimeRange, caller: Caller, now: datetime, sign: Sign
     ) -> Listed | ValueRefused | PlainRefusal:

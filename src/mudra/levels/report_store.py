@@ -189,6 +189,16 @@ class Reports:
         )
         return [bytes(text) for _, text in rows]
 
+    async def periods(self) -> Sequence[TimeRange]:
+        """Returns the periods of all members' reports, the latest first."""
+        found = await self._tx.connection.execute(
+            sa.select(_R.starts, _R.ends)
+            .where(_R.entity_id != "")
+            .distinct()
+            .order_by(_R.starts.desc(), _R.ends.desc())
+        )
+        return [TimeRange(start, end) for start, end in found]
+
     async def made_of(self, within: TimeRange) -> frozenset[str]:
         """Returns the members that have a report of exactly this period."""
         found = await self._tx.connection.scalars(

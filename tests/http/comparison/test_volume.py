@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -196,6 +197,12 @@ def test_the_pages_show_hours_days_and_what_is_expected(reported: Calls) -> None
         shown = browser.get(path)
         assert shown.status_code == 200
         assert "That went wrong" not in shown.text
-        assert "Calls by day" in shown.text
+        by_hour, by_day = re.findall(r'<svg class="bars volume".*?</svg>', shown.text, re.DOTALL)
+        known = reported.asked()
+        assert by_hour.count("<rect") == sum(bool(one["calls"]) for one in known["hours"])
+        assert by_day.count('"known"') + by_day.count('"gap"') == sum(
+            bool(one["calls"]) for one in known["days"]
+        )
+        assert "Dotted: a week before." in shown.text
         exported = browser.get(f"{path}?export=hours").text
         assert exported.count("\n") == 25

@@ -29,6 +29,7 @@ def test_members_are_shown_by_what_they_delivered_with_the_numbers_of_their_repo
     assert admin.sign_in(worst.email).status_code == 303
     own = f"/console/entity/{worst.entity_id}/levels/league?month={asked}"
     page = admin.get(own).text
+    first_seen = admin.get(f"/console/entity/{worst.entity_id}/levels/league").text
     everyone = staff.get(f"/console/operator/levels/league?month={asked}&export=places").content
     places = list(csv.DictReader(io.StringIO(everyone.decode("utf-8-sig"))))
     hidden = noc.post("/levels/rule", since=today, league=False, reason="as before")
@@ -38,6 +39,8 @@ def test_members_are_shown_by_what_they_delivered_with_the_numbers_of_their_repo
     assert int(ours[0]["Place"]) < int(ours[1]["Place"])
     assert float(ours[1]["Availability, %"]) < float(ours[0]["Availability, %"])
     assert ours[1]["Availability, %"] in page
+    assert f"<option selected>{asked}</option>" in first_seen
+    assert ours[1]["Availability, %"] in first_seen
     assert all(one["Entity ID"] in page for one in ours)
     assert hidden.status_code == 200
     assert admin.get(own).status_code == 404

@@ -1,10 +1,12 @@
-"""The periods of which there is no report of service levels, though they have a valid form."""
+"""The periods of which there is no report of service levels, and those that its page offers."""
 
+import re
 from datetime import timedelta
 
 import httpx2
-from tests.http.health.level_world import REPORTS, WINDOW
+from tests.http.health.level_world import INDIA, REPORTS, WINDOW
 from tests.support.members import new_member
+from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
 from tests.support.service import Service
 
@@ -39,3 +41,19 @@ def test_a_month_that_goes_on_is_named(health_service: Service) -> None:
         400,
         f"the month {month} is not over",
     )
+
+
+def test_the_page_offers_months_that_are_over_and_names_targets_in_words(
+    health_service: Service,
+) -> None:
+    now = health_service.advance("PT0S").astimezone(INDIA)
+    last = now.replace(day=1) - timedelta(days=1)
+    staff = reader(health_service)
+    assert staff.sign_in(new_operator(health_service, "health").email).status_code == 303
+
+    page = staff.get("/console/operator/levels").text
+
+    assert f"<option>{last:%Y-%m}</option>" in page
+    assert f"<option>{now:%Y-%m}</option>" not in page
+    assert re.search(r">Missing reports</td>.*?≤ 1\.0 %", page)
+    assert re.search(r">Time to data, 95 %</td>.*?≤ 10 min", page)

@@ -40,6 +40,7 @@ NOTHING: Final = "\N{EN DASH}"
 BARS_FROM: Final = 90.0
 """Bars of shares begin at 90 percent."""
 _MINUTES: Final = 10
+_MINUTE_MS: Final = 60_000
 _VALUE_PLACES: Final = 2
 _SIGNED_PLACES: Final = 4
 """Of shares in the signed text."""
@@ -89,10 +90,22 @@ def bar_part(share: float) -> float:
 
 
 def exact_text(measure: Measure, value: float) -> str:
-    """Returns a value of a measure with all decimals that it has, one at least: a target."""
+    """Returns a value with all decimals that it has, of a share one at least: a target."""
+    if measure.in_ms:
+        return _time_text(Decimal(str(value)))
     exponent = Decimal(str(value)).normalize().as_tuple().exponent
     assert isinstance(exponent, int), value
     return amount_text(measure, value, min(max(-exponent, 1), _SIGNED_PLACES))
+
+
+def _time_text(ms: Decimal) -> str:
+    """Returns a time as people say it: whole minutes, else seconds with the decimals it has."""
+    if ms >= _MINUTE_MS and ms % _MINUTE_MS == 0:
+        return gettext("%(minutes)s min", minutes=current().number(int(ms // _MINUTE_MS)))
+    seconds = (ms / 1000).normalize()
+    exponent = seconds.as_tuple().exponent
+    assert isinstance(exponent, int), ms
+    return gettext("%(seconds)s s", seconds=current().number(float(seconds), max(-exponent, 0)))
 
 
 def amount_text(measure: Measure, value: float | None, places: int) -> str:

@@ -1,6 +1,7 @@
-"""Shares as pages and feeds show them: in per cent, rounded down."""
+"""Shares as pages and feeds show them: in per cent; success rounded down, parts to the nearest."""
 
 import math
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Final, overload
 
 from mudra.localization.language import gettext
@@ -44,3 +45,22 @@ def percentage(share: float | None, places: int = 2) -> float | None:
     elif found / scale > share:
         found -= 1
     return found / float(10**places)
+
+
+@overload
+def nearest_percentage(share: float, places: int = 2) -> float: ...
+@overload
+def nearest_percentage(share: float | None, places: int = 2) -> float | None: ...
+def nearest_percentage(share: float | None, places: int = 2) -> float | None:
+    """Returns a share of 0 to 1 in per cent, rounded to the nearest; None stays None.
+
+    For parts next to each other, so that they add up: of a funnel what was done and what was lost.
+    100 is of all alone and 0 of none alone: between them the nearest value inside is taken.
+    """
+    if share is None:
+        return None
+    step = Decimal(1).scaleb(-places)
+    found = (Decimal(str(share)) * 100).quantize(step, ROUND_HALF_UP)
+    if 0 < share < 1:
+        found = min(max(found, step), 100 - step)
+    return float(found)

@@ -11,6 +11,7 @@ from mudra.disputes.dispute import Dispute, Side, State
 from mudra.identity.memberships.member_search import ExpiringSecret, MemberRow
 from mudra.levels.budgets.burn_rule import Outlook
 from mudra.levels.budgets.burn_store import StoredBurn
+from mudra.levels.printing.labels import measure_text
 from mudra.localization.language import current, gettext, ngettext, translatable
 from mudra.metrics.incidents.incident import AaReporting, StoredIncident
 from mudra.metrics.incidents.subject import NO_NAMES, Names, name_of, text_of
@@ -216,7 +217,7 @@ def budget_row(one: StoredBurn, names: Names = NO_NAMES) -> DashboardRow:
         else translatable("error budget of %(entity)s (%(measure)s) will not last the month")
     )
     failures = gettext(
-        "%(spent)s of %(allowed)s failures",
+        "%(spent)s failures, %(allowed)s allowed in the month",
         spent=current().number(burn.spent),
         allowed=current().number(burn.allowed),
     )
@@ -226,7 +227,7 @@ def budget_row(one: StoredBurn, names: Names = NO_NAMES) -> DashboardRow:
         one.entity_id,
         one.entity_id,
         one.at if burn.gone_at is None else burn.gone_at,
-        gettext(text, entity=_called(one.entity_id, names), measure=burn.measure.value)
+        gettext(text, entity=_called(one.entity_id, names), measure=measure_text(burn.measure))
         + f": {failures}",
         gettext("Ask the member what it does about it"),
     )

@@ -77,6 +77,9 @@ def test_shares_are_cut_off_as_decimals_and_targets_are_whole() -> None:
     assert amount_text(Measure.SUCCESS, 99.9999, 2) == "99.99 %"
     targets = (99.95, 90.0, 99.5)
     assert [exact_text(Measure.SUCCESS, one) for one in targets] == ["99.95 %", "90.0 %", "99.5 %"]
+    times = (600_000.0, 10_000.0, 7_500.0, 90_000.0, 1.0)
+    shown = [exact_text(Measure.P95, one) for one in times]
+    assert shown == ["10 min", "10 s", "7.5 s", "90 s", "0.001 s"]
 
 
 def test_a_time_is_the_same_in_every_language() -> None:

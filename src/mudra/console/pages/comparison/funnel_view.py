@@ -10,11 +10,14 @@ from mudra.comparison.funnel import Funnel, Stage, StepOfFunnel
 from mudra.comparison.weeks import week_name, week_start
 from mudra.console.framework.table import Column, Table
 from mudra.localization.language import gettext, translatable
+from mudra.metrics.health.health import GOOD_ABOVE_PERCENT
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.percentage import percentage
+from mudra.metrics.rollup.percentage import nearest_percentage
 
 TREND: Final = timedelta(days=84)
 """The weeks of the table by week, with the one that is not over."""
+_MUCH: Final = 100 - GOOD_ABOVE_PERCENT
+"""A step that loses more, in percent, is marked: the network's rule of success is not kept."""
 STAGES: Final = {
     Stage.DISCOVERY: translatable("Discovery"),
     Stage.LINKING: translatable("Linking"),
@@ -66,7 +69,7 @@ def _line(funnel: Funnel, one: StepOfFunnel, most: int) -> StepLine:
     return StepLine(
         gettext(STAGES[one.stage]),
         one,
-        percentage(one.done_share, 1),
+        nearest_percentage(one.done_share, 1),
         funnel.ratio(one.stage),
         100 * one.begun // most if most else 0,
         100 * one.done // most if most else 0,
@@ -80,7 +83,7 @@ def _leak(funnel: Funnel) -> Leak | None:
         return None
     one = funnel.step(stage)
     assert one.lost_share is not None
-    return Leak(gettext(STAGES[stage]), one.lost, one.begun, percentage(one.lost_share, 1))
+    return Leak(gettext(STAGES[stage]), one.lost, one.begun, nearest_percentage(one.lost_share, 1))
 
 
 def trend_of(within: TimeRange) -> TimeRange:
@@ -95,27 +98,53 @@ def weeks_table() -> Table[Funnel]:
         translatable("Weeks"),
         (
             Column[Funnel]("week", translatable("Week"), lambda one: week_name(one.start), "code"),
+            *_LEAK,
             *_shares(),
         ),
         first_sort="-week",
     )
 
 
+def _lost_there(one: Funnel) -> float | None:
+    """Returns the share that the step which loses most loses, in percent."""
+    return nearest_percentage(one.step(one.leak).lost_share, 1) if one.leak else None
+
+
+_LEAK: Final = (
+    Column[Funnel](
+        "leak",
+        translatable("Loses most"),
+        lambda one: STAGES[one.leak] if one.leak else None,
+        "tag",
+        tone=lambda one: "warn" if (_lost_there(one) or 0) > _MUCH else "quiet",
+    ),
+    Column[Funnel]("lost", translatable("Lost there, %"), _lost_there, "number"),
+)
+
+
 def subjects_table(
-    name: str, title: str, subject: Callable[[Funnel], str], link: Callable[[Funnel], str] | None
+    name: str,
+    title: str,
+    subject: Callable[[Funnel], str],
+    link: Callable[[Funnel], str] | None,
+    names: Mapping[str, str],
 ) -> Table[Funnel]:
-    """Returns the table by FIP or AA: the calls and the share of each step that was done."""
+    """Returns the table by FIP or AA, those that lose the largest share of a step first.
+
+    It has the calls, and the share of each step that was done.
+    """
     return Table(
         name,
         title,
         (
-            Column[Funnel](name, title, subject, "code", link=link),
             Column[Funnel](
-                "leak",
-                translatable("Loses most"),
-                lambda one: STAGES[one.leak] if one.leak else None,
-                "label",
+                name,
+                title,
+                lambda one: names.get(subject(one)) or subject(one),
+                link=link,
+                also=subject,
             ),
+            *_LEAK,
             Column[Funnel](
                 "calls",
                 translatable("Calls"),
@@ -123,8 +152,9 @@ def subjects_table(
                 "number",
             ),
             *_shares(),
+            Column[Funnel]("id", translatable("Entity ID"), subject, "file"),
         ),
-        first_sort="-calls",
+        first_sort="-lost",
     )
 
 
@@ -138,7 +168,7 @@ def _shares() -> Sequence[Column[Funnel]]:
 
 def _share(stage: Stage, name: str) -> Column[Funnel]:
     return Column[Funnel](
-        stage.value, name, lambda one: percentage(one.step(stage).done_share, 1), "number"
+        stage.value, name, lambda one: nearest_percentage(one.step(stage).done_share, 1), "number"
     )
 
 

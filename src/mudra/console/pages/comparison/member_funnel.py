@@ -18,13 +18,12 @@ from mudra.console.pages.comparison.funnel_view import weeks_table as by_week
 from mudra.console.pages.comparison.role_view import role_view
 from mudra.http.auth.gates import READER
 from mudra.http.response.http_refusals import InvalidField
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.picture import Grouping
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 
 _USUAL: Final = "7d"
-_AAS: Final = subjects_table("aa", "AA", lambda one: one.aa_id, None)
-_FIPS: Final = subjects_table("fip", "FIP", lambda one: one.fip_id, None)
 
 
 @page.get("/entity/{entity_id:str}/funnel", gate=READER)
@@ -54,7 +53,12 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     weeks = await service.weeks(trend_of(view.within), now, aa_id=aa_id, fip_id=fip_id)
     compared = await _week(page_context)
     assert not isinstance(compared, Refusal)
-    table = _FIPS if kind is EntityType.AA else _AAS
+    names = await page_context.tx.service(HealthService).names()
+    table = (
+        subjects_table("fip", "FIP", lambda one: one.fip_id, None, names)
+        if kind is EntityType.AA
+        else subjects_table("aa", "AA", lambda one: one.aa_id, None, names)
+    )
     query = page_context.query
     return (
         table.export(others, query)

@@ -105,9 +105,18 @@ async def _subjects(
     aa_id, fip_id = about.aa_id, about.fip_id
     if aa_id is not None and fip_id is not None:
         return []
-    wanted = [(_FIPS, Grouping.FIP), (_AAS, Grouping.AA)]
+    names = await page_context.tx.service(HealthService).names()
+    wanted = [
+        (
+            subjects_table("fip", "FIP", _fip, lambda one: _path("fip", one.fip_id), names),
+            Grouping.FIP,
+        ),
+        (subjects_table("aa", "AA", _aa, lambda one: _path("aa", one.aa_id), names), Grouping.AA),
+    ]
     if about != About():
-        wanted = [(_fips_of(aa_id) if aa_id else _aas_of(fip_id or ""), Grouping.PAIR)]
+        name, subject = ("fip", _fip) if aa_id else ("aa", _aa)
+        table = subjects_table(name, name.upper(), subject, _pair, names)
+        wanted = [(table, Grouping.PAIR)]
     service, found = page_context.tx.service(FunnelService), []
     for table, grouping in wanted:
         rows = await service.funnels(
@@ -122,22 +131,16 @@ def _path(*words: str) -> str:
     return "/".join((HOME, *(quote(one, safe="") for one in words)))
 
 
-def _fips_of(aa_id: str) -> Table[Funnel]:
-    return subjects_table(
-        "fip", "FIP", lambda one: one.fip_id, lambda one: _path("pair", aa_id, one.fip_id)
-    )
+def _fip(one: Funnel) -> str:
+    return one.fip_id
 
 
-def _aas_of(fip_id: str) -> Table[Funnel]:
-    return subjects_table(
-        "aa", "AA", lambda one: one.aa_id, lambda one: _path("pair", one.aa_id, fip_id)
-    )
+def _aa(one: Funnel) -> str:
+    return one.aa_id
 
 
-_FIPS: Final = subjects_table(
-    "fip", "FIP", lambda one: one.fip_id, lambda one: _path("fip", one.fip_id)
-)
-_AAS: Final = subjects_table("aa", "AA", lambda one: one.aa_id, lambda one: _path("aa", one.aa_id))
+def _pair(one: Funnel) -> str:
+    return _path("pair", one.aa_id, one.fip_id)
 
 
 async def _roles(page_context: PageContext) -> Sequence[RoleView]:

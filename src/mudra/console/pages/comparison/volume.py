@@ -1,9 +1,10 @@
 """The volume of calls by hour and day, next to earlier weeks, and what is expected."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Final
 
+import msgspec
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
@@ -22,6 +23,8 @@ from mudra.shared.entity_type import EntityType
 
 _HEIGHT: Final = 72
 _STEP: Final = 6
+_LEAST_DAYS: Final = 7
+"""Days that are drawn, of which the first may be empty; others before the first call are not."""
 _METHODS: Final = {
     "last_week": translatable("each day as a week before"),
     "mean_of_weekdays": translatable("each day as the mean of that weekday in four weeks"),
@@ -57,10 +60,10 @@ _DAYS: Final = Table(
 )
 
 
-class DayBar(Struct, frozen=True):
-    """One bar of the picture: `kind` is known, gap or expected."""
+class Bar(Struct, frozen=True):
+    """One bar of a picture: `kind` is known, gap or expected."""
 
-    day: date
+    at: date | datetime
     calls: int
     kind: str
     x: int
@@ -68,13 +71,23 @@ class DayBar(Struct, frozen=True):
     height: int
 
 
-class VolumeView(Struct, frozen=True):
-    """The volume with its picture."""
+class Picture(Struct, frozen=True):
+    """Bars from left to right, with the lines of earlier weeks by their names."""
 
-    volume: VolumeOfSubject
-    bars: Sequence[DayBar]
+    bars: Sequence[Bar]
+    kinds: frozenset[str]
+    most: int
     width: int
     height: int
+    lines: Mapping[str, str]
+
+
+class VolumeView(Struct, frozen=True):
+    """The volume with its pictures."""
+
+    volume: VolumeOfSubject
+    days: Picture
+    hours: Picture
     method: str
 
 
@@ -108,30 +121,68 @@ async def _content(
         or _DAYS.export(expected, query)
         or {
             "shown": _view(found),
-            "hours": _HOURS.view(found.hours, query),
+            "hours": _filled(found.hours).view(found.hours, query),
+            "hours_asked": any(name.startswith("hours.") for name in query),
             "expected": _DAYS.view(expected, query),
         }
     )
 
 
+def _filled(hours: Sequence[HourOfDay]) -> Table[HourOfDay]:
+    """Returns the table without the columns that have no value: the file has them all."""
+    columns = [one for one in _HOURS.columns if any(one.value(row) is not None for row in hours)]
+    return msgspec.structs.replace(_HOURS, columns=columns)
+
+
 def _view(found: VolumeOfSubject) -> VolumeView:
     known = [(one.day, one.calls, "known" if one.complete else "gap") for one in found.days]
+    first = next((at for at, (_, calls, _) in enumerate(known) if calls), len(known))
     days = [
-        *known,
+        *known[min(first, len(known) - _LEAST_DAYS) :],
         *(
             (one.day, one.calls, "expected")
             for one in (found.forecast.days if found.forecast else ())
         ),
     ]
-    most = max((calls for _, calls, _ in days), default=0)
-    bars = [_bar(place, *one, most=most) for place, one in enumerate(days)]
+    hours = [(one.start, one.calls or 0, "known") for one in found.hours]
+    lines = {
+        "before": [one.week_before for one in found.hours],
+        "usual": [one.usual for one in found.hours],
+    }
     method = _METHODS[found.forecast.method] if found.forecast else ""
-    return VolumeView(found, bars, _STEP * len(days), _HEIGHT, method)
+    return VolumeView(found, _picture(days, {}), _picture(hours, lines), method)
 
 
-def _bar(place: int, day: date, calls: int, kind: str, *, most: int) -> DayBar:
+def _picture(
+    rows: Sequence[tuple[date, int, str]], lines: Mapping[str, Sequence[int | None]]
+) -> Picture:
+    values = [calls for _, calls, _ in rows]
+    values += [calls for line in lines.values() for calls in line if calls is not None]
+    most = max(values, default=0)
+    return Picture(
+        [_bar(place, *one, most=most) for place, one in enumerate(rows)],
+        frozenset(kind for _, calls, kind in rows if calls),
+        most,
+        _STEP * len(rows),
+        _HEIGHT,
+        {name: path for name, line in lines.items() if (path := _path(line, most))},
+    )
+
+
+def _bar(place: int, at: date, calls: int, kind: str, *, most: int) -> Bar:
     height = max(2, _HEIGHT * calls // most) if calls else 0
-    return DayBar(day, calls, kind, place * _STEP, _HEIGHT - height, height)
+    return Bar(at, calls, kind, place * _STEP, _HEIGHT - height, height)
+
+
+def _path(line: Sequence[int | None], most: int) -> str:
+    """Returns the path through the middles of the bars, broken where nothing is known."""
+    found, is_down = [], False
+    for place, calls in enumerate(line):
+        if calls is not None:
+            x, y = place * _STEP + _STEP / 2, _HEIGHT - _HEIGHT * calls / (most or 1)
+            found.append(f"{'L' if is_down else 'M'}{x:.1f} {y:.1f}")
+        is_down = calls is not None
+    return "".join(found)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [own_volume, volume]

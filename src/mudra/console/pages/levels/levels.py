@@ -17,7 +17,14 @@ from mudra.console.framework.navigation import member_path, operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, LongAct, Outcome, RenderedPage
-from mudra.console.pages.levels.view import BudgetRow, api_rows, budget_rows, others
+from mudra.console.pages.levels.view import (
+    BudgetRow,
+    api_rows,
+    budget_rows,
+    months,
+    others,
+    target_rows,
+)
 from mudra.console.pages.member.incident import incident_path
 from mudra.http.auth.gates import ADMIN, READER, operator
 from mudra.http.levels.signing import signing
@@ -26,7 +33,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.levels.budgets.budget_service import BudgetService
 from mudra.levels.level_service import LevelService
 from mudra.levels.months import month_before
-from mudra.levels.printing.labels import change_texts, columns, fate_text
+from mudra.levels.printing.labels import change_texts, columns, fate_text, measure_text
 from mudra.levels.printing.report_csv import report_as_csv
 from mudra.levels.report import Report
 from mudra.levels.report_store import Listed, Signed
@@ -53,8 +60,8 @@ async def all_levels(page_context: PageContext) -> Outcome:
         "reports": await service.list(entity_id),
         "of": entity_id,
         "members": await service.reports.members(page_context.now),
-        "targets": await service.targets_on(page_context.now),
-        "measures": list(Measure),
+        "targets": target_rows(await service.targets_on(page_context.now)),
+        "measures": [(one.value, measure_text(one)) for one in Measure],
         "roles": ROLES,
         "apis": CALL_CODES,
         "rule": await service.rule_now(page_context.now),
@@ -118,11 +125,12 @@ async def _list_page(
     page_context: PageContext, facts: Mapping[str, object], path: str, template: str
 ) -> Outcome:
     service = page_context.tx.service(LevelService)
-    last = month_before(page_context.now, ZoneInfo(service.zone))
+    zone, kept = ZoneInfo(service.zone), page_context.now - service.kept
+    last = month_before(page_context.now, zone).start.astimezone(zone).strftime("%Y-%m")
     shown = {
         "path": path,
         "names": await page_context.tx.service(HealthService).names(),
-        "last_month": last.start.astimezone(ZoneInfo(service.zone)).strftime("%Y-%m"),
+        "months": [one for one in months(last) if one == last or service.month(one).start >= kept],
         **facts,
     }
     return RenderedPage(template, shown)

@@ -19,7 +19,7 @@ from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.levels.level_service import LevelService
-from mudra.levels.months import month_before
+from mudra.levels.months import month_before, month_of
 from mudra.levels.printing.league import NO_LEAGUE, Place
 from mudra.localization.language import translatable
 from mudra.shared.entity_type import EntityType
@@ -101,7 +101,9 @@ async def _league_page(page_context: PageContext, path: str) -> Outcome:
     service, query = page_context.tx.service(LevelService), page_context.query
     zone = ZoneInfo(service.zone)
     last = month_before(page_context.now, zone).start.astimezone(zone).strftime("%Y-%m")
-    typed = {"month": query.get("month") or last, "role": query.get("role") or "FIP"}
+    known = await service.league_months()
+    newest = known[0] if known else last
+    typed = {"month": query.get("month") or newest, "role": query.get("role") or "FIP"}
     asked = decode_struct(typed, LeagueParameters)
     if isinstance(asked, InvalidField):
         return asked
@@ -110,7 +112,14 @@ async def _league_page(page_context: PageContext, path: str) -> Outcome:
     if export is not None:
         return export
     view = PLACES.view(places, query)
-    facts = {"path": path, "view": view, "month": asked.month, "role": asked.role}
+    facts = {
+        "path": path,
+        "view": view,
+        "month": asked.month,
+        "months": known if asked.month in known else [asked.month, *known],
+        "first": month_of(page_context.now, zone).end if not known else None,
+        "role": asked.role,
+    }
     return RenderedPage("league.html", facts)
 
 

@@ -12,19 +12,24 @@ from mudra.levels.budgets.burn_store import StoredBurn
 from mudra.levels.calculation import Figure
 from mudra.levels.printing import labels
 from mudra.levels.report import Report
-from mudra.levels.target import Measure
+from mudra.levels.target import Measure, Target
 from mudra.localization.language import current, gettext, translatable
 
 _WIDTH: Final = 300
 _FILLED: Final = Markup('<rect x="1" y="4" width="{:.1f}" height="10" fill="currentColor"/>')
 _OUTLINE: Final = Markup(
-    '<rect x="1" y="4" width="{:.1f}" height="10" fill="none" stroke="currentColor"'
+    '<rect x="1" y="4" width="{:.1f}" height="10" fill="currentColor"'
+    ' fill-opacity=".6" stroke="currentColor"'
     ' stroke-dasharray="3 2"/>'
 )
 _TARGET: Final = Markup('<path d="M{:.1f} 0V18" stroke="currentColor" stroke-width="2"/>')
 _DRAWING: Final = Markup(
-    '<svg viewBox="0 0 {} 18" width="{}" height="18" aria-hidden="true">{}{}</svg>'
+    '<svg class="level {}" viewBox="0 0 {} 18" width="{}" height="18" aria-hidden="true">'
+    "{}{}{}</svg>"
 )
+_TRACK: Final = Markup('<rect class="track" x="1" y="4" width="{}" height="10"/>').format(_WIDTH)
+_MONTHS: Final = 24
+"""Offered for a report, the newest first."""
 
 
 class Shown(Struct, frozen=True):
@@ -97,11 +102,12 @@ def _bar(one: Figure) -> Markup:
     mark = Markup("")
     if one.target is not None and one.target >= labels.BARS_FROM:
         mark = _TARGET.format(labels.bar_part(one.target) * _WIDTH + 1)
-    return _DRAWING.format(_WIDTH + 4, _WIDTH // 2, drawn, mark)
+    tone = "bad" if one.met is False else ""
+    return _DRAWING.format(tone, _WIDTH + 4, _WIDTH // 2, _TRACK, drawn, mark)
 
 
 class BudgetRow(Struct, frozen=True):
-    """An error budget: what is left, and how fast it goes."""
+    """An error budget: what is left of it or how far it is passed, and how fast it goes."""
 
     entity_id: str
     measure: str
@@ -132,12 +138,14 @@ def budget_rows(found: Sequence[StoredBurn]) -> list[BudgetRow]:
 def _budget_row(one: StoredBurn) -> BudgetRow:
     burn, number = one.burn, current().number
     text, tone = _OUTLOOKS[burn.outlook]
-    length = min(max(burn.left_percent, 0.0), 100.0) / 100 * _WIDTH
-    drawn = (_FILLED if burn.outlook is Outlook.WITHIN else _OUTLINE).format(length)
+    left = burn.left_percent
+    length = _WIDTH if left <= 0 else min(left, 100.0) / 100 * _WIDTH
     return BudgetRow(
         one.entity_id,
         labels.measure_text(burn.measure),
-        f"{number(burn.left_percent, 1)} %",
+        gettext("over by %(share)s %%", share=number(-left))
+        if left < 0
+        else f"{number(left, 1)} %",
         burn.spent,
         burn.allowed,
         number(burn.day_rate, 1),
@@ -146,8 +154,38 @@ def _budget_row(one: StoredBurn) -> BudgetRow:
         gettext(text),
         tone,
         one.at,
-        _DRAWING.format(_WIDTH + 4, _WIDTH // 2, drawn, ""),
+        _DRAWING.format(tone, _WIDTH + 4, _WIDTH // 2, _TRACK, _FILLED.format(length), ""),
     )
+
+
+class TargetRow(Struct, frozen=True):
+    """A target in the words of a page."""
+
+    target: Target
+    measure: str
+    value: str
+    is_shipped: bool
+    """Comes with Mudra: no operator has set it."""
+
+
+def target_rows(found: Sequence[Target]) -> list[TargetRow]:
+    """Returns the rows of targets."""
+    return [
+        TargetRow(
+            one,
+            labels.measure_text(one.measure),
+            labels.exact_text(one.measure, one.value),
+            one.target_id.startswith("shipped"),
+        )
+        for one in found
+    ]
+
+
+def months(last: str) -> list[str]:
+    """Returns the months up to one, such as 2026-03, the newest first."""
+    year, month = map(int, last.split("-"))
+    places = [12 * year + month - 1 - back for back in range(_MONTHS)]
+    return [f"{place // 12}-{place % 12 + 1:02d}" for place in places]
 
 
 _REFUSALS: Final = (
