@@ -28,6 +28,7 @@ from bench.machine import slowness, speed_note
 from bench.sizes import exit_code, sized
 from bench.support import cpu_of_tree, data_directory, postmaster, say
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
+from mudra.bootstrap.node.free_memory import allocate_apart
 from mudra.bootstrap.node.serve import open_store
 from mudra.http.levels.signing import signing
 from mudra.jobs.key_rotation import maintain_keys
@@ -37,6 +38,7 @@ from mudra.levels.monthly import make_all
 from mudra.metrics.payload.catalogue import day_start, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.settings.settings import Settings
+from mudra.shared.garbage import set_aside_what_is_loaded
 from mudra.shared.ids import fresh_id
 from mudra.storage.tables.metrics import metrics_incident
 from mudra.tokens.signing_keys.node_keys import NodeKeys
@@ -99,9 +101,11 @@ def measure(folder: Path, now: datetime) -> bool:
     """Measures what was loaded; returns whether the goal was met."""
     slow = slowness()
     print(speed_note(slow))
+    allocate_apart()  # as the process of jobs does, here and below
     settings = Settings(data_dir=data_directory(str(folder)))
     with open_store(settings, create=False) as opened:
         parts = build_dependencies(settings, *opened)
+        set_aside_what_is_loaded()
         took, made = asyncio.run(run(parts, now, postmaster(settings.data_dir)))
     of_all = took / slow * MEMBERS / max(made, 1)
     scaled = "" if made >= MEMBERS else f", scaled from {made} reports"

@@ -3,6 +3,7 @@
 But percentiles: each brings its own, so that a check of a report checks those of the service too.
 """
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
@@ -33,8 +34,10 @@ _FINEST: Final = 10_000
 _PERCENTS: Final = {Measure.P95: 95, Measure.P99: 99}
 _READY: Final = RequestType.FI_READY_TIME.value
 _FINOT: Final = NotificationType.FI.value
-PercentileOf: TypeAlias = Callable[[Mapping[int, int], int, int], int | None]
-"""Returns a percentile in milliseconds of calls by cell of time, none longer than the last."""
+Asked: TypeAlias = tuple[Mapping[int, int], int, int]
+"""Calls by cell of time, a percent, and the longest time, in milliseconds."""
+PercentilesOf: TypeAlias = Callable[[Sequence[Asked]], Sequence[int | None]]
+"""Returns the percentile of each, in milliseconds; None without calls."""
 
 
 class Budget(Struct, frozen=True, rename="camel"):
@@ -132,7 +135,7 @@ def figures(
     evidence: Evidence,
     role: EntityType | None,
     targets: Sequence[Target],
-    percentile_of: PercentileOf,
+    percentiles_of: PercentilesOf,
 ) -> tuple[Figure, ...]:
     """Returns all numbers of a member of this role, in their order; of the network for None."""
     by_api = _tallies(evidence)
@@ -143,14 +146,15 @@ def figures(
     together = _Tally()
     for api in CUSTOMER_CODES:
         together.merge(by_api.get(api, _Tally()))
+    times = _times(by_api, percentiles_of)
     for api, tally in ((ALL_APIS, together), *_in_order(by_api)):
         if role is not None:
             good = tally.eligible - tally.lost, tally.eligible
             found.append(_share(Measure.AVAILABILITY, api, tally, good, _down(evidence, api)))
         found.append(_share(Measure.SUCCESS, api, tally, (tally.good, tally.eligible)))
         if api != ALL_APIS:
-            found += _times(_PERCENTS, api, tally, percentile_of)
-    found += _times({Measure.READY: 95}, ALL_APIS, by_api.get(_READY, _Tally()), percentile_of)
+            found += itertools.islice(times, len(_PERCENTS))
+    found += times
     ended = by_api.get(_FINOT, _Tally())
     found.append(_share(Measure.DATA, ALL_APIS, ended, (ended.with_data, ended.ended)))
     if role is not EntityType.FIP:
@@ -231,13 +235,23 @@ def _share(
     return _figure(measure, api, tally, value, of, time)
 
 
-def _times(
-    percents: Mapping[Measure, int], api: str, tally: _Tally, percentile_of: PercentileOf
-) -> Iterator[Figure]:
-    times = {place: calls for place, calls in tally.times.items() if calls > 0}
-    samples = sum(times.values())
-    for measure, percent in percents.items():
-        value = percentile_of(times, percent, tally.longest)
+def _times(by_api: dict[str, _Tally], percentiles_of: PercentilesOf) -> Iterator[Figure]:
+    """Yields the times of each API, and last how long data takes to be ready."""
+    found = [
+        *((*one, *each) for one in _in_order(by_api) for each in _PERCENTS.items()),
+        (ALL_APIS, by_api.get(_READY, _Tally()), Measure.READY, 95),
+    ]
+    times = [
+        {place: calls for place, calls in tally.times.items() if calls > 0}
+        for _, tally, _, _ in found
+    ]
+    asked = [
+        (of_one, percent, tally.longest)
+        for of_one, (_, tally, _, percent) in zip(times, found, strict=True)
+    ]
+    values = percentiles_of(asked)
+    for value, of_one, (api, tally, measure, _) in zip(values, times, found, strict=True):
+        samples = sum(of_one.values())
         yield _figure(measure, api, tally, value, (samples, samples))
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise, repeat
 from typing import Final, NamedTuple
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from mudra.disputes.correction_store import corrections
 from mudra.levels.evidence import Calls, Evidence, MissedReports, Span, TimedCalls
@@ -19,7 +19,7 @@ from mudra.levels.target import Target
 from mudra.metrics.payload.catalogue import WINDOW, NotificationType, window_number
 from mudra.metrics.ports import RollupQueries
 from mudra.metrics.rollup.coverage import Coverage, TimeRange
-from mudra.metrics.sums.cells import APIS, COUNTS, STATUSES, Cells
+from mudra.metrics.sums.cells import APIS, COUNTS, STATUSES, Array, Cells
 from mudra.metrics.sums.totals import Totals
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import Transaction
@@ -29,42 +29,32 @@ _DAY: Final = timedelta(days=1)
 _FINOT: Final = NotificationType.FI.value
 
 
-class PairCalls(NamedTuple):
-    """The calls between an AA and a FIP; either is empty for all."""
-
-    aa_id: str
-    fip_id: str
-    api: str
-    counts: tuple[int, ...]
-    statuses: tuple[int, ...]
-    longest: int
-    times: tuple[tuple[int, int], ...]
-
-    def seen_from(self, peer_id: str) -> Calls:
-        """Returns them with one other."""
-        return Calls(peer_id, self.api, *self[3:])
-
-    def within(self, peer_id: str, at: datetime, until: datetime) -> TimedCalls:
-        """Returns them with one other, of a time."""
-        return TimedCalls(peer_id, self.api, *self[3:], at=at, until=until)
-
-
-def pair_calls(totals: Totals) -> Iterator[PairCalls]:
-    """Yields the calls of each row, in order of FIP, AA and API.
+def calls_of(totals: Totals, peer: str = "") -> Iterator[Calls]:
+    """Yields the calls of each row, in order of peer and API; `peer` is its key, empty for none.
 
     By their IDs: the numbers of these follow from what was read first in the transaction.
     """
     cells, ids = totals.sums, totals.ids
-    rank = np.argsort(np.argsort(ids))
-    aa, fip = (rank[cells.keys[one]] for one in ("aa", "fip"))
-    cells = cells.chosen(np.lexsort((cells.keys["type"], aa, fip)))
-    aas, fips = (map(ids.__getitem__, cells.keys[one].tolist()) for one in ("aa", "fip"))
+    of = cells.keys[peer] if peer else np.zeros(len(cells), np.int64)
+    cells = cells.chosen(np.lexsort((cells.keys["type"], _rank(of, ids)[of])))
+    peers = map(ids.__getitem__, cells.keys[peer].tolist()) if peer else repeat("", len(cells))
     apis = [APIS[place] for place in cells.keys["type"].tolist()]
     columns = zip(*(cells.of(name).tolist() for name in COUNTS), strict=True)
     found = zip(*(cells.of(name).tolist() for name in STATUSES), strict=True)
     statuses = (one if api == _FINOT else () for api, one in zip(apis, found, strict=True))
-    longest = cells.longest.tolist()
-    yield from map(PairCalls, aas, fips, apis, columns, statuses, longest, _times(cells))
+    yield from map(Calls, peers, apis, columns, statuses, cells.longest.tolist(), _times(cells))
+
+
+def _rank(places: Array, ids: Sequence[str]) -> Array:
+    """Returns the rank of each of these places by its ID."""
+    order = sorted(np.unique(places).tolist(), key=ids.__getitem__)
+    rank = np.zeros(len(ids), np.int64)
+    rank[order] = np.arange(len(order))
+    return rank
+
+
+def _within(calls: Calls, within: TimeRange) -> TimedCalls:
+    return TimedCalls(*structs.astuple(calls), at=within.start, until=within.end)
 
 
 def _by_fip(totals: Totals) -> dict[str, Totals]:
@@ -192,9 +182,10 @@ class Gathering(Struct, frozen=True):
             parts = {window_number(part.first): part for part in times[fip_id]}
             found[fip_id].sums.extend((parts[at], of_part) for at, of_part in each.items())
 
-    async def of_share(self, within: TimeRange, share: tuple[int, int]) -> Mapping[str, Totals]:
-        """Returns the calls of each FIP of one of so many parts of all FIPs."""
-        return _by_fip(await self.sums.of_pairs(within, share=share, times=self.times))
+    async def of_fips(self, within: TimeRange, members: Iterable[Member]) -> Mapping[str, Totals]:
+        """Returns the calls of each of these FIPs that has any."""
+        fip_ids = [one.entity_id for one in members]
+        return _by_fip(await self._of_pairs(within, fip_ids=fip_ids))
 
     async def days(self, member: Member, within: TimeRange) -> Sequence[TimedCalls]:
         """Returns the calls of each day (UTC) of a period."""
@@ -202,20 +193,20 @@ class Gathering(Struct, frozen=True):
         start = within.start
         while start < within.end:
             end = min(within.end, start.replace(hour=0, minute=0) + _DAY)
-            calls = await self.whole(member, TimeRange(start, end))
-            found += [one.within(_peer(member, one), start, end) for one in calls]
+            part = TimeRange(start, end)
+            found += [_within(one, part) for one in await self.whole(member, part)]
             start = end
         return found
 
-    async def whole(self, member: Member, within: TimeRange) -> Sequence[PairCalls]:
+    async def whole(self, member: Member, within: TimeRange) -> Sequence[Calls]:
         """Returns the calls of a period: of a FIP by AA, else over all FIPs."""
         if member.role is EntityType.FIP:
             totals = await self._of_pairs(within, fip_ids=[member.entity_id])
-            return await asyncio.to_thread(lambda: [*pair_calls(totals)])
+            return await asyncio.to_thread(lambda: [*calls_of(totals, "aa")])
         aa_id = member.entity_id if member.role is EntityType.AA else None
         totals = await self.sums.of_aas(within, aa_id=aa_id)
         # How much each AA calls is for no other member to see: the network's are together.
-        return await asyncio.to_thread(lambda: [*pair_calls(totals.by("type"))])
+        return await asyncio.to_thread(lambda: [*calls_of(totals.by("type"))])
 
     async def _of_pairs(
         self,
@@ -243,12 +234,10 @@ class _Asked(NamedTuple):
         return None if self.fip_id is None else [self.fip_id]
 
 
-def evidence_of(
-    member: Member, network: Network, calls: Iterable[PairCalls], apart: Apart
-) -> Evidence:
+def evidence_of(member: Member, network: Network, calls: Iterable[Calls], apart: Apart) -> Evidence:
     """Returns the evidence of a report from the calls of its period, and its spans with theirs."""
     return Evidence(
-        tuple(one.seen_from(_peer(member, one)) for one in calls),
+        tuple(calls),
         tuple(apart.calls(member)),
         apart.spans,
         len(network.reported),
@@ -290,14 +279,12 @@ def _apart_of(
 
     Of an AA, the calls to all FIPs that no span names are one row: it has two thousand FIPs.
     """
+    peer = "aa"
     if member.role is EntityType.AA:
-        totals = _unnamed_together(totals, {peer for one in here for peer in one.peers})
-    found = {}
-    for one in pair_calls(totals):
-        peer = one.aa_id if member.role is EntityType.FIP else one.fip_id
-        if _is_apart(here, peer, one.api):
-            found[peer, one.api] = one.within(peer, part.start, part.end)
-    yield from (found[key] for key in sorted(found))
+        totals = _unnamed_together(totals, {named for one in here for named in one.peers})
+        peer = "fip"
+    found = [one for one in calls_of(totals, peer) if _is_apart(here, one.peer_id, one.api)]
+    yield from (_within(one, part) for one in sorted(found, key=lambda one: (one.peer_id, one.api)))
 
 
 def _unnamed_together(totals: Totals, named: Collection[str]) -> Totals:
@@ -310,11 +297,6 @@ def _unnamed_together(totals: Totals, named: Collection[str]) -> Totals:
 
 def _is_apart(spans: Iterable[Span], peer_id: str, api: str) -> bool:
     return any(one.covers(one.start, peer_id, api) for one in spans)
-
-
-def _peer(member: Member, one: PairCalls) -> str:
-    """Returns the other of calls of the whole: of a FIP the AA, else all together."""
-    return one.aa_id if member.role is EntityType.FIP else ""
 
 
 def _silent(spans: Iterable[Span], reported: frozenset[datetime]) -> list[datetime]:

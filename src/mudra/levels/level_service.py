@@ -51,7 +51,7 @@ from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.ports import Incidents, PublicMembers, ReportMarks, Silences
 from mudra.metrics.rollup.coverage import TimeRange, coverage_of
-from mudra.metrics.sums.percentiles import percentile_of
+from mudra.metrics.sums.percentiles import percentiles_of
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 
@@ -363,7 +363,7 @@ def _version(
         issuer=service.issuer,
         rule=network.rule,
         now=now,
-        percentile_of=percentile_of,
+        percentiles_of=percentiles_of,
     )
     made = first if before is None else next_version(read_report(before), first)
     return None if made is None else (made, zlib.compress(encoded, _FAST))

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from mudra.levels.calculation import Figure, figures
+from mudra.levels.calculation import Asked, Figure, figures
 from mudra.levels.evidence import Calls, Evidence, TimedCalls
 from mudra.levels.report import (
     FORM,
@@ -77,9 +77,13 @@ def faults_of(proof: Proof, report: Report) -> list[str]:
     found += _beyond_whole(evidence)
     if proof.days:
         found += unequal_days(evidence, proof.days)
-    counted = figures(evidence, report.member.role, report.targets, plain_percentile)
+    counted = figures(evidence, report.member.role, report.targets, _percentiles)
     found += _unequal(report.figures, counted)
     return found[:_MAX_SHOWN]
+
+
+def _percentiles(asked: Sequence[Asked]) -> list[int | None]:
+    return [plain_percentile(*one) for one in asked]
 
 
 def _out_of_range(evidence: Evidence, days: Sequence[TimedCalls], report: Report) -> Iterator[str]:

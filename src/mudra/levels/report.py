@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from mudra.levels.calculation import Figure, PercentileOf, figures
+from mudra.levels.calculation import Figure, PercentilesOf, figures
 from mudra.levels.evidence import Evidence, MissedReports, Span
 from mudra.levels.spans import MaintenanceRule, Member
 from mudra.levels.target import Measure, Target
@@ -86,7 +86,7 @@ def report_of(  # noqa: PLR0913  # each argument is one fact of the report
     issuer: str,
     rule: MaintenanceRule,
     now: datetime,
-    percentile_of: PercentileOf,
+    percentiles_of: PercentilesOf,
 ) -> Report:
     """Returns the first version of a report; `encoded` is its evidence as it is stored."""
     own = tuple(one for one in targets if one.role is member.role)
@@ -99,7 +99,7 @@ def report_of(  # noqa: PLR0913  # each argument is one fact of the report
         within.end,
         1,
         now,
-        figures(evidence, member.role, own, percentile_of),
+        figures(evidence, member.role, own, percentiles_of),
         own,
         rule,
         evidence.spans,

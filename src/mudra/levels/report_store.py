@@ -41,6 +41,7 @@ _LATEST: Final = (
     .ext(distinct_on(_R.entity_id))
     .order_by(_R.entity_id, _R.version.desc())
 )
+_ADD: Final = sa.insert(level_report)
 _M: Final = metrics_receipt.c
 _E: Final = entity.c
 _U: Final = user_account.c
@@ -113,19 +114,20 @@ class Reports:
     ) -> None:
         """Stores a version with its evidence, which is compressed already."""
         await self._tx.connection.execute(
-            sa.insert(level_report).values(
-                report_id=report_id,
-                entity_id=report.member.entity_id,
-                starts=report.start,
-                ends=report.end,
-                version=report.version,
-                made_at=report.made_at,
-                made_by=by,
-                report=signed.text,
-                signature=signed.signature,
-                key=dict(signed.key),
-                evidence=evidence,
-            )
+            _ADD,
+            {
+                "report_id": report_id,
+                "entity_id": report.member.entity_id,
+                "starts": report.start,
+                "ends": report.end,
+                "version": report.version,
+                "made_at": report.made_at,
+                "made_by": by,
+                "report": signed.text,
+                "signature": signed.signature,
+                "key": dict(signed.key),
+                "evidence": evidence,
+            },
         )
 
     async def latest(self, entity_ids: Collection[str], within: TimeRange) -> Mapping[str, bytes]:

@@ -111,9 +111,9 @@ class RollupQueries(Protocol):
 
     async def of_pairs(
         self, within: TimeRange, *, aa_id: str | None = None, times: bool = True,
-        fip_ids: Collection[str] | None = None, share: tuple[int, int] | None = None,
+        fip_ids: Collection[str] | None = None,
     ) -> "Totals":  # fmt: skip
-        """Returns the sums of each pair and type; `share` is one of so many parts of all FIPs."""
+        """Returns the sums of each pair and type, of these FIPs; None for all."""
         ...
 
     async def of_times(

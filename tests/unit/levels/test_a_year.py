@@ -28,7 +28,7 @@ from mudra.levels.proof import Proof, faults_of, read_proof
 from mudra.levels.report import Report, encoded_evidence, next_version, report_of, signed_text
 from mudra.levels.target import SHIPPED, Measure
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.sums.percentiles import percentile_of
+from mudra.metrics.sums.percentiles import percentiles_of
 
 CUSTOMER = ("adisc", "fireq")
 FAULTS = ("fip", "fip-api", "path", "aa", "network", "left_out", "excused")
@@ -86,7 +86,7 @@ def report(world: World) -> Report:
         issuer="https://x.example/iam",
         rule=RULE,
         now=MADE,
-        percentile_of=percentile_of,
+        percentiles_of=percentiles_of,
     )
 
 

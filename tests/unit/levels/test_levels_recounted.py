@@ -9,7 +9,7 @@ from tests.unit.levels.worlds import MEMBER, evidence_of
 
 from mudra.levels.calculation import figures
 from mudra.levels.target import Measure
-from mudra.metrics.sums.percentiles import percentile_of
+from mudra.metrics.sums.percentiles import percentiles_of
 
 CUSTOMER = ("adisc", "fireq")
 
@@ -22,7 +22,7 @@ def test_each_figure_equals_the_recount(seed: int) -> None:
 
     found = {
         (one.measure, one.api): one
-        for one in figures(evidence_of(world), MEMBER.role, (), percentile_of)
+        for one in figures(evidence_of(world), MEMBER.role, (), percentiles_of)
     }
 
     for api in ("", *APIS):

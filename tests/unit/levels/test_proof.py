@@ -16,7 +16,7 @@ from mudra.levels.proof import Proof, Unreadable, faults_of, read_proof
 from mudra.levels.report import encoded_evidence, report_of, signed_text
 from mudra.levels.target import SHIPPED
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.sums.percentiles import percentile_of
+from mudra.metrics.sums.percentiles import percentiles_of
 
 NOW = datetime(2026, 4, 1, tzinfo=UTC)
 
@@ -34,7 +34,7 @@ def proof_of(seed: int) -> dict[str, Any]:
         issuer="https://x.example/iam",
         rule=RULE,
         now=NOW,
-        percentile_of=percentile_of,
+        percentiles_of=percentiles_of,
     )
     proof = Proof(signed_text(report).decode(), "e30..e30", {"kty": "RSA"}, evidence)
     read: dict[str, Any] = json.loads(msgspec.json.encode(proof))

@@ -1,9 +1,11 @@
 """Works out the budgets of all members, some FIPs at a time."""
 
+from collections.abc import Sequence
+
 import structlog
 
 from mudra.levels.budgets.budget_service import BudgetService, Networks
-from mudra.levels.gathering import evidence_of, pair_calls
+from mudra.levels.gathering import calls_of, evidence_of
 from mudra.levels.monthly import SHARE_S, shares_of
 from mudra.levels.spans import Member
 from mudra.shared.entity_type import EntityType
@@ -23,10 +25,10 @@ async def work_out_budgets(open_tx: OpenTransaction) -> int:
         members = await service.levels.reports.members(now)
     if networks is None:
         return 0
-    fips = {one.entity_id: one for one in members if one.role is EntityType.FIP}
-    alarms, shares = 0, shares_of(len(fips))
-    for share in range(shares):
-        alarms += await _of_share(open_tx, fips, (share, shares), networks)
+    fips = [one for one in members if one.role is EntityType.FIP]
+    alarms = 0
+    for share in shares_of(fips):
+        alarms += await _of_share(open_tx, share, networks)
     for one in members:
         if one.role is EntityType.AA:
             async with open_tx(within_s=SHARE_S) as tx:
@@ -37,20 +39,18 @@ async def work_out_budgets(open_tx: OpenTransaction) -> int:
     return alarms
 
 
-async def _of_share(
-    open_tx: OpenTransaction, fips: dict[str, Member], share: tuple[int, int], networks: Networks
-) -> int:
+async def _of_share(open_tx: OpenTransaction, fips: Sequence[Member], networks: Networks) -> int:
     async with open_tx(within_s=SHARE_S) as tx:
         service, now = tx.service(BudgetService), await tx.now()
         gathering = service.gathering
-        calls = [await gathering.of_share(within, share) for within in networks.times.ranges]
-        members = [fips[fip_id] for fip_id in sorted(calls[0]) if fip_id in fips]
+        calls = [await gathering.of_fips(within, fips) for within in networks.times.ranges]
+        members = [one for one in fips if one.entity_id in calls[0]]
         apart = [await gathering.apart(members, one) for one in networks.found]
         alarms = 0
         for member in members:
             fip_id = member.entity_id
             # One FIP after the other: as tuples, those of a share take six times the memory.
-            whole = [[*pair_calls(one[fip_id])] if fip_id in one else () for one in calls]
+            whole = [[*calls_of(one[fip_id], "aa")] if fip_id in one else () for one in calls]
             evidence = [
                 evidence_of(member, network, of_one, spans[fip_id])
                 for network, of_one, spans in zip(networks.found, whole, apart, strict=True)

@@ -30,7 +30,7 @@ from mudra.metrics.notifications.alarm_mailer import AlarmMailer
 from mudra.metrics.notifications.webhook_ports import WebhookMessages
 from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.sums.percentiles import percentile_of
+from mudra.metrics.sums.percentiles import percentiles_of
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import Transaction
 
@@ -116,7 +116,7 @@ class BudgetService(Struct, frozen=True):
         """
         targets = [one for one in networks.found[0].targets if one.role is member.role]
         seen = [
-            await asyncio.to_thread(figures, one, member.role, targets, percentile_of)
+            await asyncio.to_thread(figures, one, member.role, targets, percentiles_of)
             for one in evidence
         ]
         times = networks.times

@@ -3,7 +3,7 @@
 They are no bounds: docs/explanation/percentiles.md shows their measured error.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -15,7 +15,7 @@ from mudra.metrics.sums.cells import POINTS, Array, Cells, Rises, wide
 _SAFE: Final = 2**62
 
 
-def percentile(cells: Cells, percent: int) -> Array:
+def percentile(cells: Cells, percent: int | Array) -> Array:
     """Returns this percentile (nearest rank) of each row in milliseconds; -1 without answers.
 
     Of sums with response times. The calls of one cell of time are spread evenly in it, and none
@@ -35,15 +35,21 @@ def percentile(cells: Cells, percent: int) -> Array:
     return np.where(samples > 0, np.minimum(found, cells.longest), -1).astype(np.int64)
 
 
-def percentile_of(calls: Mapping[int, int], percent: int, longest: int) -> int | None:
-    """Returns the same of one sum: of `calls` by cell of time; None without any."""
-    if not calls:
-        return None
-    places = sorted(calls)
-    exact = np.int64 if sum(calls.values()) <= _SAFE else object
-    numbers = np.array([calls[place] for place in places], exact)
-    rises = Rises(np.array([len(places)]), np.array(places), numbers)
-    return int(percentile(Cells({}, {}, np.array([longest]), None, rises), percent)[0])
+def percentiles_of(asked: Sequence[tuple[Mapping[int, int], int, int]]) -> list[int | None]:
+    """Returns the same of each of these: calls by cell of time, percent, longest time.
+
+    None without calls.
+    """
+    calls = [sorted(one.items()) for one, _, _ in asked]
+    every = [pair for one in calls for pair in one]
+    exact = np.int64 if sum(number for _, number in every) <= _SAFE else object
+    width = np.array([len(one) for one in calls], np.int64)
+    place = np.array([place for place, _ in every], np.int64)
+    rises = Rises(width, place, np.array([number for _, number in every], exact))
+    percents = np.array([percent for _, percent, _ in asked], np.int64)
+    longest = np.array([longest for _, _, longest in asked], np.int64)
+    found = percentile(Cells({}, {}, longest, None, rises), percents).tolist()
+    return [None if one < 0 else one for one in found]
 
 
 def points_of(cells: Cells) -> list[Array]:

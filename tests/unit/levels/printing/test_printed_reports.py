@@ -24,7 +24,7 @@ from mudra.levels.target import SHIPPED, Measure
 from mudra.localization.language import written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.sums.percentiles import percentile_of
+from mudra.metrics.sums.percentiles import percentiles_of
 
 INDIA = ZoneInfo("Asia/Kolkata")
 HOSTILE = (
@@ -53,7 +53,7 @@ def report(seed: int = 3) -> Report:
         issuer="https://x.example/iam",
         rule=RULE,
         now=made_at,
-        percentile_of=percentile_of,
+        percentiles_of=percentiles_of,
     )
 
 

@@ -14,7 +14,7 @@ from mudra.metrics.payload.report import RequestBlock
 from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.block_times import first_of
 from mudra.metrics.sums.cells import KEYS, POINTS, Cells, Names
-from mudra.metrics.sums.percentiles import percentile, percentile_of
+from mudra.metrics.sums.percentiles import percentile, percentiles_of
 from mudra.metrics.sums.plain_percentile import plain_percentile
 from mudra.metrics.sums.report_cells import report_cells
 
@@ -39,7 +39,7 @@ def test_a_percentile_is_in_the_cell_of_its_rank(
         for row, longest in enumerate(total.longest.tolist()):
             mine = [(place, calls) for at, place, calls in rises if at == row]
             samples = sum(calls for _, calls in mine)
-            of_one = percentile_of(dict(mine), percent, longest)
+            (of_one,) = percentiles_of([(dict(mine), percent, longest)])
             assert of_one == plain_percentile(dict(mine), percent, longest)
             if not samples:
                 assert found[row] == -1
@@ -58,11 +58,14 @@ def test_a_percentile_is_in_the_cell_of_its_rank(
 _TIMES = st.dictionaries(st.integers(0, 400), st.integers(1, 2**60), max_size=40)
 
 
-@given(_TIMES, st.integers(0, 2**53 - 1), st.sampled_from([1, 50, 95, 99, 100]))
-def test_columns_and_plain_numbers_have_the_same_percentile(
-    calls: dict[int, int], longest: int, percent: int
+_ASKED = st.tuples(_TIMES, st.sampled_from([1, 50, 95, 99, 100]), st.integers(0, 2**53 - 1))
+
+
+@given(st.lists(_ASKED, max_size=5))
+def test_columns_and_plain_numbers_have_the_same_percentiles(
+    asked: list[tuple[dict[int, int], int, int]],
 ):
-    assert percentile_of(calls, percent, longest) == plain_percentile(calls, percent, longest)
+    assert percentiles_of(asked) == [plain_percentile(*one) for one in asked]
 
 
 def reported_of(at: int, times: np.typing.NDArray[np.float64]) -> Reported:

@@ -56,7 +56,7 @@ async def summed_by_begin(
     every = [one for of_fip in times.values() for one in of_fip]
     wide = TimeRange(min(one.start for one in every), max(one.end for one in every))
     stale = {one.at for one in (await stale_sums(tx, wide)).hours}
-    total = RunningSum(times=with_times)
+    total = RunningSum(("fip", "at", "aa", "type"), times=with_times)
     for grain in (Grain.HOUR, Grain.WINDOW):
         asked = [
             (fip_id, at, one.first)

@@ -53,7 +53,6 @@ from mudra.storage.metrics.blocks.grain import (
 from mudra.storage.metrics.blocks.reading import (
     Blocks,
     Form,
-    Share,
     Wanted,
     only,
     summed_with_longer,
@@ -109,21 +108,15 @@ class BlockQuestions:
         *,
         aa_id: str | None = None,
         fip_ids: Collection[str] | None = None,
-        share: tuple[int, int] | None = None,
         times: bool = True,
     ) -> Totals:
         """Returns the sums of each pair and type, also of a single window.
 
-        With estimated `times`, or without: a tenth of the cost. With `share`, those of one of so
-        many parts of all FIPs, the latter a power of two.
+        With estimated `times`, or without: a tenth of the cost.
         """
-        form = Form(
-            times=times,
-            fip_ids=None if fip_ids is None else frozenset(fip_ids),
-            share=None if share is None else Share(*share),
-        )
+        form = Form(times=times, fip_ids=None if fip_ids is None else frozenset(fip_ids))
         selected = await self._of_aas(within, aa_id, (REQ, NOT))
-        return self._totals(await self._summed(selected, ("aa", "type", "fip"), form))
+        return self._totals(await self._summed(selected, ("fip", "aa", "type"), form))
 
     async def of_times(
         self, times: Mapping[str, Sequence[TimeRange]], *, aa_id: str | None, with_times: bool
