@@ -273,7 +273,8 @@ def _rounded(right: Array, counted: Array) -> Array:
     rest = 2 * (right * scale - below * counted)
     found = below + ((rest > counted) | ((rest == counted) & (below % 2 == 1)))
     partly = (right > 0) & (right < counted)
-    return np.where(partly, np.minimum(np.maximum(found, 1), scale - 1), found)
+    inside: Array = np.where(partly, np.minimum(np.maximum(found, 1), scale - 1), found)
+    return inside
 
 
 def with_incidents(day: Day, incidents: Iterable[Incident], *, is_below: bool) -> Day:
