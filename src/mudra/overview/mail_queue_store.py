@@ -56,6 +56,11 @@ class QueuedMail(Struct, frozen=True):
         return self.sent_at is None and self.next_attempt_at is None
 
     @property
+    def is_kept_here(self) -> bool:
+        """Report whether it is in the mailbox of the service alone: no mail server was tried."""
+        return self.sent_at is not None and not self.attempts
+
+    @property
     def state(self) -> str:
         """`sent`, `given-up` or `waiting`."""
         return "sent" if self.sent_at else "given-up" if self.given_up else "waiting"

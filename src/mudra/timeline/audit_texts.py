@@ -62,6 +62,7 @@ def happening_of(row: AuditRow) -> Happening | None:
     kind, text = _TEXTS[event]
     values = {name: str(row.detail.get(name, "")) for name in _NAMED}
     values["state"] = values["state"].replace("_", " ")
+    values["version"] = values["version"].partition("+")[0]  # not the commit that it was built of
     ref = next((str(row.detail[name]) for name in _REFS if name in row.detail), "")
     return Happening(row.at, kind, row.entity_id, gettext(text, **values), ref=ref)
 

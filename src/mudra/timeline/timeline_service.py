@@ -20,6 +20,7 @@ from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.incidents.subject import Names, in_sentence, name_of
+from mudra.metrics.notifications.alarm import symptom_text
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.storage.database.transaction import Transaction
 from mudra.timeline.audit_store import TimelineEvents
@@ -163,7 +164,7 @@ def _incident(stored: StoredIncident, names: Names) -> Happening:
         found.began,
         HappeningKind.INCIDENT,
         name_of(found.subject).entity_id,
-        in_sentence(found.subject, names),
+        f"{in_sentence(found.subject, names)}: {symptom_text(found)}",
         found.ended,
         stored.incident_id,
     )

@@ -11,7 +11,7 @@ from tests.support.service import Service
 
 
 def test_a_member_is_named_where_its_id_was(service: Service) -> None:
-    bank = new_member(service, name="Narmada Bank")
+    bank = new_member(service, name="Pravara Bank")
     send(bank, payload(bank))
     incident_id = open_incident(service, bank.entity_id, timedelta(hours=1))
     noc = reader(service)
@@ -21,12 +21,12 @@ def test_a_member_is_named_where_its_id_was(service: Service) -> None:
     timeline = noc.get(f"/console/operator/timeline?range=24h&of={bank.entity_id}").text
     of_name, of_id = (
         noc.get(f"/console/operator/search?q={words}").text
-        for words in ("narmada", bank.entity_id[:-1])
+        for words in ("pravara", bank.entity_id[:-1])
     )
 
-    assert "Narmada Bank&#39;s first registration is awaiting approval" in board
+    assert "Pravara Bank&#39;s first registration is awaiting approval" in board
     assert f"<code>{bank.entity_id}</code>" in board
-    assert ">Narmada Bank, " in timeline
+    assert ">Pravara Bank, " in timeline
     assert f"FIP {bank.entity_id}" not in timeline
     assert f"incidents/{incident_id}" in of_name
     assert f"incidents/{incident_id}" in of_id

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.http.health.recount_in_words import (
+    calls_on_the_page,
     failing,
     figures_of_subject,
     is_over,
@@ -96,6 +97,7 @@ def test_each_number_is_that_of_the_recount_in_a_random_situation(
     of_the_api(compared, incident, truth)
     on_pages(compared, noc, incident["incidentId"], truth)
     state_of_incident(compared, noc, incident["incidentId"], network, truth)
+    calls_on_the_page(compared, noc, incident["incidentId"], network, situation, truth)
     figures_of_subject(compared, noc, network, situation, truth)
     overview_of_member(compared, network, situation, truth)
     in_messages(compared, network, sink, heard, truth)
@@ -134,12 +136,12 @@ def on_pages(compared: Compared, noc: Reader, incident_id: str, truth: Truth) ->
     )
     compared.same("page: bad windows", int(windows), truth.bad_windows)
     compared.same("page: calls", number(calls), truth.counts.eligible)
-    compared.same("page: share", float(share), 100 - truth.counts.percent(1), within=0.051)
+    compared.same("page: share", float(share), truth.counts.percent_failed)
     failed, last = found(r"Latest, at .{0,200}: ([\d,]+) of ([\d,]+) calls failed", page)
     compared.same("page: failed in the latest", number(failed), truth.last.failed)
     compared.same("page: calls in the latest", number(last), truth.last.eligible)
-    (title,) = found(r"<h1[^>]*>[^<]*?(\d+) % of calls failing", page)
-    compared.same("page: title", int(title), failing(truth.counts))
+    (title,) = found(r"<h1[^>]*>[^<]*?([\d.]+) % of calls failing", page)
+    compared.same("page: title", float(title), failing(truth.counts))
     of_page = found(r"<dd>([\d.,]+) <small>a minute", page)
     board = noc.get("/console/operator/board").text.replace("\n", " ")
     of_board = found(rf"{incident_id}.*?([\d.,]+) calls a minute", board)
@@ -147,8 +149,8 @@ def on_pages(compared: Compared, noc: Reader, incident_id: str, truth: Truth) ->
         rate = float(text.replace(",", ""))
         within = 0.051 if rate < 10 else 0.51
         compared.same(f"{where}: calls a minute", rate, truth.a_minute, within=within)
-    (title,) = found(rf"{incident_id}[^>]*>[^<]*?(\d+) % of calls failing", board)
-    compared.same("board: title", int(title), failing(truth.counts))
+    (title,) = found(rf"{incident_id}[^>]*>[^<]*?([\d.]+) % of calls failing", board)
+    compared.same("board: title", float(title), failing(truth.counts))
 
 
 def in_messages(
@@ -163,15 +165,15 @@ def in_messages(
     compared.same("webhook: began", instant(posted["began"]), truth.began)
     last_bad = truth.by_window[opened - 1][0]
     compared.same("webhook: lastBad", instant(posted["lastBad"]), last_bad)
-    (title,) = found(r"(\d+) % of calls failing", posted["title"])
-    compared.same("webhook: title", int(title), failing(together))
+    (title,) = found(r"([\d.]+) % of calls failing", posted["title"])
+    compared.same("webhook: title", float(title), failing(together))
     mails = [
         one for one in network.mails_to(network.noc.email) if posted["incidentId"] in one["text"]
     ]
     # The same incident has an email without numbers too, once no one takes it for long.
     mail = [one for one in mails if "Latest, at" in one["text"]][-1]
-    (title,) = found(r"(\d+) % of calls failing", mail["subject"])
-    compared.same("email: title", int(title), failing(together))
+    (title,) = found(r"([\d.]+) % of calls failing", mail["subject"])
+    compared.same("email: title", float(title), failing(together))
     for where, text in (("webhook", posted["text"]), ("email", mail["text"])):
         (windows,) = found(r"in (\d+) windows? of ten minutes", text)
         compared.same(f"{where}: bad windows", int(windows), opened)
@@ -244,7 +246,7 @@ def in_public(compared: Compared, network: RecountedNetwork, fip_id: str, truth:
     page = client.get(f"{root}/status/fip/{fip_id}").text
     if share is not None:
         failed = re.findall(r"([\d.]+) % of the calls failed in", page)[0]  # the latest is first
-        compared.same("public page: share", float(failed), 100 - share, within=0.051)
+        compared.same("public page: share", float(failed), truth.counts.percent_failed)
     days_are_the_same(compared, network, fip_id, page)
     assert "Disrupted" in client.get(f"{root}/status/fip/{fip_id}/badge.svg").text
     atom = client.get(f"{root}/status/fip/{fip_id}/feed.atom").text

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
+from fractions import Fraction
 from typing import Any
 
 from tests.support.metrics.health_network import (
@@ -53,9 +54,21 @@ class Counts:
         return self.eligible - self.good
 
     def percent(self, places: int) -> float:
-        """Success in per cent, rounded down."""
-        scale, tenths = int(10 ** (2 + places)), float(10**places)
-        return self.good * scale // self.eligible / tenths
+        """Success in per cent, half to even; neither 0 nor 100 by rounding."""
+        return _rounded(self.good, self.eligible, places)
+
+    @property
+    def percent_failed(self) -> float:
+        """The failed share in per cent, of one decimal."""
+        return _rounded(self.failed, self.eligible, 1)
+
+
+def _rounded(part: int, whole: int, places: int) -> float:
+    one = int(10**places)
+    found = round(Fraction(100 * one * part, whole))
+    if 0 < part < whole:
+        found = min(max(found, 1), 100 * one - 1)
+    return found / one
 
 
 @dataclass

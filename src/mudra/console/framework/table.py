@@ -185,6 +185,12 @@ class Table(Struct, Generic[R], frozen=True):
             for column in self.columns
             if column.kind not in _NOT_ACROSS and not column.folded
         ]
+        # A column in which no row has a value is left out: it would be dashes alone.
+        across = [
+            column
+            for at, column in enumerate(across)
+            if not at or not chosen or any(column.value(row) is not None for row in chosen)
+        ]
         return TableView(
             name=self.name,
             title=gettext(self.title),

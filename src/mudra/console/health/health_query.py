@@ -21,7 +21,7 @@ from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.subject import codes_of
-from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, window_start
+from mudra.metrics.payload.catalogue import CALL_CODES, CUSTOMER_CODES, WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange, latest
 from mudra.metrics.rollup.step import Step, step_for
 
@@ -217,6 +217,10 @@ def view_of(found: Incident, codes: frozenset[str], now: datetime) -> HealthQuer
 
 
 def shown_codes(found: Incident) -> frozenset[str]:
-    """Returns the APIs whose calls show an incident; all where it names no request API."""
-    shown = codes_of(found.subject) or frozenset(found.cause.affected_apis)
-    return shown & frozenset(CALL_CODES) or frozenset(CALL_CODES)
+    """Returns the APIs whose calls show an incident: those that its own figures count.
+
+    Of an incident over all APIs all by which customers are served, unless heartbeats alone show it.
+    """
+    if of_subject := codes_of(found.subject) & frozenset(CALL_CODES):
+        return of_subject
+    return frozenset(CALL_CODES if found.by_heartbeats else CUSTOMER_CODES)

@@ -283,4 +283,6 @@ def _longest(time: ResponseTime | None) -> int | None:
 def incident_success(one: StoredIncident) -> float | None:
     """Returns success in the bad windows of an incident as a percentage, if its calls fail."""
     incident = one.incident
-    return percentage(share_of(incident.succeeded, incident.eligible)) if incident.failing else None
+    if not incident.failing:
+        return None
+    return percentage(share_of(incident.succeeded, incident.eligible), 1)

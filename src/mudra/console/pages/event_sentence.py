@@ -197,6 +197,25 @@ _SHORTER: Final[Mapping[EventName, str]] = {
     _E.LEVELS_BUDGET_ALARM: translatable("The error budget of %(entity)s was reported"),
 }
 """What is said of an event whose detail lacks what the longer sentence names: an older one."""
+_CHANGES: Final[Mapping[str, str]] = {
+    "address": translatable("The email address of %(person)s was changed"),
+    "address-requested": translatable("%(person)s asked for another email address"),
+    "admin-added": translatable("%(person)s became an admin of %(entity)s"),
+    "admin-invited": translatable("%(actor)s invited an admin of %(entity)s"),
+    "admin-removed": translatable("%(person)s is no longer an admin of %(entity)s"),
+    "disabled": translatable("%(actor)s disabled the account of %(person)s"),
+    "display zone": translatable("%(person)s chose the time zone of their pages"),
+    "enabled": translatable("%(actor)s enabled the account of %(person)s"),
+    "hand-over-invited": translatable("%(actor)s invited someone to take over %(entity)s"),
+    "invitation-declined": translatable("An invitation to %(entity)s was declined"),
+    "invitation-withdrawn": translatable("%(actor)s withdrew an invitation to %(entity)s"),
+    "language": translatable("%(person)s chose the language of their pages"),
+    "reader-added": translatable("%(person)s may read %(entity)s"),
+    "reader-invited": translatable("%(actor)s invited a reader of %(entity)s"),
+    "reader-removed": translatable("%(person)s may no longer read %(entity)s"),
+    "second-factor-reset": translatable("%(actor)s reset the second factor of %(person)s"),
+}
+"""What a change of an account says, by its code in the detail."""
 _OTHERWISE: Final = {
     Outcome.REFUSED.value: translatable("Refused: %(done)s"),
     Outcome.FAILED.value: translatable("Failed: %(done)s"),
@@ -212,6 +231,8 @@ def event_sentence(row: AuditRow, actor: str, person: str, entity: str) -> str:
     facts |= {"actor": actor, "person": person or actor, "entity": entity or gettext("no member")}
     event = EventName(row.event)
     message = _DONE[event]
+    if event is _E.USER_ACCOUNT_CHANGE:
+        message = _CHANGES.get(facts.get("change", ""), message)
     try:
         done = gettext(message, **facts)
     except KeyError:

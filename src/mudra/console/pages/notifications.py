@@ -35,6 +35,8 @@ _OF_MAIL: Final = {
     "waiting": (translatable("waiting"), "warn"),
     "given-up": (translatable("not accepted"), "bad"),
 }
+_KEPT: Final = (translatable("kept here"), "quiet")
+"""No mail server was configured when it was written."""
 _OF_EVENT: Final = {
     "delivered": (translatable("delivered"), "good"),
     "waiting": (translatable("waiting"), "warn"),
@@ -59,7 +61,7 @@ _TABLE: Final = Table[Notification](
     translatable("Notifications"),
     (
         Column("what", translatable("Message"), lambda one: one.what, link=lambda one: one.link),
-        Column("at", translatable("Sent at"), lambda one: one.at, "time"),
+        Column("at", translatable("Written"), lambda one: one.at, "time"),
         Column("channel", translatable("Channel"), lambda one: one.channel, "label"),
         Column(
             "state", translatable("Result"), lambda one: one.state, "tag", tone=lambda o: o.tone
@@ -104,7 +106,7 @@ async def _notifications(page_context: PageContext) -> Sequence[Notification]:
 
 
 def _of_mail(one: QueuedMail) -> Notification:
-    state, tone = _OF_MAIL[one.state]
+    state, tone = _KEPT if one.is_kept_here else _OF_MAIL[one.state]
     return Notification(
         one.created_at, _EMAIL, one.subject, state, tone,
         "" if one.sent_at else one.last_error, f"{NOTIFICATIONS}/{one.mail_id}",

@@ -13,7 +13,7 @@ _FLOORS: Final = (90, 75, 50, 0)
 
 
 class LineChart(Struct, frozen=True):
-    """A line: its path, and where the target is; without a value no path."""
+    """A line of steps: its path, and where the target is; without a value no path."""
 
     path: str
     floor: int
@@ -25,7 +25,10 @@ class LineChart(Struct, frozen=True):
 
 
 def line_chart(values: Sequence[float | None]) -> LineChart:
-    """Returns the line of percentages, from the first that is known; a gap where one is not."""
+    """Returns the line of percentages, from the first that is known; a gap where one is not.
+
+    Each hour or day is level from its beginning to its end: no slope between two of them is known.
+    """
     skipped = next((at for at, one in enumerate(values) if one is not None), len(values))
     shown = values[skipped:]
     known = [one for one in shown if one is not None]
@@ -42,15 +45,12 @@ def line_chart(values: Sequence[float | None]) -> LineChart:
 
 
 def _path(shown: Sequence[float | None], floor: int) -> str:
-    step = WIDTH / max(len(shown) - 1, 1)
+    step = WIDTH / max(len(shown), 1)
     pieces, drawn = [], False
     for at, one in enumerate(shown):
         if one is not None:
-            following = shown[at + 1] if at + 1 < len(shown) else None
-            alone = not drawn and following is None
             place = f"{at * step:.1f} {_y(one, floor):.1f}"
-            # One between two gaps is a dot: a line of no length with round ends.
-            pieces.append(f"{'L' if drawn else 'M'}{place}" + ("h.01" if alone else ""))
+            pieces.append(f"{'L' if drawn else 'M'}{place}H{(at + 1) * step:.1f}")
         drawn = one is not None
     return "".join(pieces)
 

@@ -1,10 +1,12 @@
 """The timeline of the network and of a member: a table that sorts, filters and exports."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from itertools import groupby
 from typing import Final
 
 from litestar.types import ControllerRouterHandler
+from msgspec.structs import replace
 
 from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
@@ -25,14 +27,22 @@ from mudra.timeline.timeline_service import MAX_SHOWN, Reader, TimelineService
 _USUAL: Final = "7d"
 _LEAD: Final = translatable("What happened to the network, its members and Mudra itself.")
 _MOMENT: Final = timedelta(seconds=1)
+_FEWEST_ALIKE: Final = 3
+IncidentLink = Callable[[str], str]
+"""Returns the page of an incident, by its ID, for the reader of the timeline."""
 
 
-def _table(names: Mapping[str, str]) -> Table[Happening]:
+def _table(names: Mapping[str, str], link: IncidentLink) -> Table[Happening]:
     return Table(
         "timeline",
         translatable("Timeline"),
         (
-            Column("text", translatable("What happened"), lambda one: _text(one, names)),
+            Column(
+                "text",
+                translatable("What happened"),
+                lambda one: _text(one, names),
+                link=lambda one: link(one.ref) if one.kind is HappeningKind.INCIDENT else "",
+            ),
             Column("member", translatable("Member"), lambda one: one.entity_id or None, "file"),
             Column("kind", translatable("Kind"), lambda one: KIND_TITLES[one.kind], "tag"),
             Column("at", translatable("At"), lambda one: one.at, "time"),
@@ -45,9 +55,30 @@ def _table(names: Mapping[str, str]) -> Table[Happening]:
 
 def _text(one: Happening, names: Mapping[str, str]) -> str:
     """Returns what happened, with whom it happened to; an incident names its members itself."""
+    if one.kind is HappeningKind.INCIDENT and one.until is None:
+        return gettext("%(incident)s; still open", incident=f"{one.text[:1].upper()}{one.text[1:]}")
     if not one.entity_id or one.kind is HappeningKind.INCIDENT:
         return f"{one.text[:1].upper()}{one.text[1:]}"
     return f"{names.get(one.entity_id, one.entity_id)}: {one.text}"
+
+
+def folded(found: Sequence[Happening]) -> Sequence[Happening]:
+    """Returns the same with what happened alike to three members or more, in turn, as one row.
+
+    The row has the time of the latest. A filter looks through all rows: nothing is hidden from it.
+    """
+    shown = list[Happening]()
+    for (kind, text, until), alike in groupby(
+        found, lambda one: (one.kind, one.text, one.until if one.entity_id else one.at)
+    ):
+        group = list(alike)
+        members = {one.entity_id for one in group} - {""}
+        if kind is HappeningKind.INCIDENT or until or len(members) < _FEWEST_ALIKE:
+            shown += group
+        else:
+            several = gettext("%(count)s members: %(what)s", count=len(members), what=text)
+            shown.append(replace(group[0], entity_id="", text=several))
+    return shown
 
 
 @page.get("/operator/timeline", gate=operator(Scope.HEALTH), reads=True)
@@ -66,7 +97,8 @@ async def network_timeline(page_context: PageContext) -> Outcome:
         else gettext(_LEAD)
     )
     names = await page_context.tx.service(HealthService).names()
-    return _page(page_context, view, found, lead, names)
+    table = _table(names, lambda incident_id: f"/console/operator/incidents/{incident_id}")
+    return _page(page_context, view, found, lead, table)
 
 
 @page.get("/entity/{entity_id:str}/timeline", gate=READER, reads=True)
@@ -82,7 +114,9 @@ async def member_timeline(page_context: PageContext) -> Outcome:
         "What happened to %(member)s and to the whole network.", member=page_context.member.name
     )
     names = {page_context.member.entity_id: page_context.member.name}
-    return _page(page_context, view, found, lead, names)
+    own = f"/console/entity/{page_context.member.entity_id}/health/incidents"
+    table = _table(names, lambda incident_id: f"{own}/{incident_id}")
+    return _page(page_context, view, found, lead, table)
 
 
 async def changed_before(
@@ -112,9 +146,8 @@ def _page(
     view: HealthQuery,
     found: Sequence[Happening],
     lead: str,
-    names: Mapping[str, str],
+    table: Table[Happening],
 ) -> Outcome:
-    table = _table(names)
     left_out = f"only the latest {MAX_SHOWN}" if len(found) >= MAX_SHOWN else ""
     export = table.export(found, page_context.query, left_out=left_out)
     if export is not None:
@@ -122,7 +155,9 @@ def _page(
     facts: Mapping[str, object] = {
         "view": view,
         "lead": lead,
-        "listed": table.view(found, page_context.query),
+        "listed": table.view(
+            found if page_context.query.get("timeline.q") else folded(found), page_context.query
+        ),
         "is_cut": bool(left_out),
         "most": MAX_SHOWN,
     }

@@ -248,7 +248,7 @@ def _days(
     """Returns the days of these FIPs; `beyond` are failures that more than chance explains."""
     known = (total >= FLOOR.min_calls) & (counted > 0)
     is_below = known & (right * 100 <= counted * GOOD_ABOVE_PERCENT)
-    shares = right * 10 ** (2 + _PLACES) // np.maximum(counted, 1)  # rounded down
+    shares = _rounded(right, np.maximum(counted, 1))
     few = Day(day, DayState.TOO_FEW, None, None)
     rows = zip(
         map(intern, fips),  # the same texts in each of 90 days
@@ -264,6 +264,17 @@ def _days(
     }
     below_it = np.flatnonzero(np.asarray(is_below, np.bool_)).tolist()
     return DayOfFips(found, frozenset(fips[place] for place in below_it))
+
+
+def _rounded(right: Array, counted: Array) -> Array:
+    """Returns shares as places of `_SHARES`, by the rule of `percentage`: half to even."""
+    scale = len(_SHARES) - 1
+    below = right * scale // counted
+    rest = 2 * (right * scale - below * counted)
+    found = below + ((rest > counted) | ((rest == counted) & (below % 2 == 1)))
+    partly = (right > 0) & (right < counted)
+    inside: Array = np.where(partly, np.minimum(np.maximum(found, 1), scale - 1), found)
+    return inside
 
 
 def with_incidents(day: Day, incidents: Iterable[Incident], *, is_below: bool) -> Day:

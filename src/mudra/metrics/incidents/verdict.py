@@ -61,7 +61,7 @@ def grounds(incident: Incident, rows: Sequence[Contrast], names: Names = NO_NAME
 
     Empty where that is not certain. `rows` are those of `contrasts`.
     """
-    cause = incident.cause
+    cause, says = incident.cause, _NOW if incident.ended is None else _OVER
     if cause.ambiguous_with:
         return ""
     compared = [one for one in rows if one.affected is None] if incident.failing else []
@@ -76,39 +76,65 @@ def grounds(incident: Incident, rows: Sequence[Contrast], names: Names = NO_NAME
         case Fip() | FipApi():
             is_whole = isinstance(incident.subject, Fip)
             where = fip if is_whole else gettext("this API of %(fip)s", fip=fip)
-            seen = _SEEN_BY_ONE if len(aas) == 1 else _SEEN_BY_SEVERAL
+            seen = says.seen_by_one if len(aas) == 1 else says.seen_by_several
             text = gettext(seen, seen=_listed(aas, _AAS), where=where)
-            return text + _reaches(compared, _AT_THE_FIP) + gettext(".")
+            return text + _reaches(compared, says.at_the_fip) + gettext(".")
         case AaCalls() | AaApi():
-            others = _reaches(compared, _AT_THE_AA) or gettext(_NO_OTHER_AA)
-            text = gettext(_SEEN_BY_ONE, seen=aa, where=_listed(fips, _FIPS))
+            others = _reaches(compared, says.at_the_aa) or gettext(says.no_other_aa)
+            text = gettext(says.seen_by_one, seen=aa, where=_listed(fips, _FIPS))
             return text + others + gettext(".")
         case Path():
             shares = [_share_that_works(one) for one in compared]
             if len(shares) != _BOTH_ENDS or None in shares:
-                return gettext(_SEEN_BY_ONE, seen=aa, where=fip) + gettext(".")
+                return gettext(says.seen_by_one, seen=aa, where=fip) + gettext(".")
             of_aa, of_fip = shares
-            return gettext(_BETWEEN, of_aa=of_aa, aa=aa, of_fip=of_fip, fip=fip)
+            return gettext(says.between, of_aa=of_aa, aa=aa, of_fip=of_fip, fip=fip)
         case Network():
-            return gettext("Nearly all AAs and FIPs with enough calls are affected at once.")
+            return gettext(says.network)
         case AaReporting():
-            return gettext(
-                "No reports come from %(aa)s. Whether its calls succeed is not known.", aa=aa
-            )
+            return gettext(says.silent, aa=aa)
 
 
-_SEEN_BY_ONE: Final = translatable("%(seen)s sees it at %(where)s")
-_SEEN_BY_SEVERAL: Final = translatable("%(seen)s see it at %(where)s")
-_AT_THE_FIP: Final = translatable(
-    "; of their calls to other FIPs %(share)s %% succeeded: it is at the FIP"
+class _Says(Struct, frozen=True):
+    """The sentences about an incident that goes on, or of one that is over."""
+
+    seen_by_one: str
+    seen_by_several: str
+    at_the_fip: str
+    at_the_aa: str
+    no_other_aa: str
+    between: str
+    network: str
+    silent: str
+
+
+_NOW: Final = _Says(
+    translatable("%(seen)s sees it at %(where)s"),
+    translatable("%(seen)s see it at %(where)s"),
+    translatable("; of their calls to other FIPs %(share)s %% succeeded: it is at the FIP"),
+    translatable("; of other AAs' calls to them %(share)s %% succeeded: it is at the AA"),
+    translatable("; whether other AAs reach them is not known"),
+    translatable(
+        "%(of_aa)s %% of %(aa)s's calls to other FIPs succeeded, and %(of_fip)s %% of other AAs' "
+        "calls to %(fip)s: it is between the two."
+    ),
+    translatable("Nearly all AAs and FIPs with enough calls are affected at once."),
+    translatable("No reports come from %(aa)s. Whether its calls succeed is not known."),
 )
-_AT_THE_AA: Final = translatable(
-    "; of other AAs' calls to them %(share)s %% succeeded: it is at the AA"
-)
-_NO_OTHER_AA: Final = translatable("; whether other AAs reach them is not known")
-_BETWEEN: Final = translatable(
-    "%(of_aa)s %% of %(aa)s's calls to other FIPs succeeded, and %(of_fip)s %% of other AAs' "
-    "calls to %(fip)s: it is between the two."
+_OVER: Final = _Says(
+    translatable("%(seen)s saw it at %(where)s"),
+    translatable("%(seen)s saw it at %(where)s"),
+    translatable("; of their calls to other FIPs %(share)s %% succeeded: it was at the FIP"),
+    translatable("; of other AAs' calls to them %(share)s %% succeeded: it was at the AA"),
+    translatable("; whether other AAs reached them is not known"),
+    translatable(
+        "%(of_aa)s %% of %(aa)s's calls to other FIPs succeeded, and %(of_fip)s %% of other AAs' "
+        "calls to %(fip)s: it was between the two."
+    ),
+    translatable("Nearly all AAs and FIPs with enough calls were affected at once."),
+    translatable(
+        "Reports from %(aa)s were missing. Of windows whose report came later its calls are known."
+    ),
 )
 _AAS: Final = (
     translatable("AA %(id)s"),

@@ -135,15 +135,17 @@ def _begun(incident: Incident, zone: tzinfo, names: Names) -> str:
 
 
 def symptom_text(incident: Incident) -> str:
-    """Returns what is wrong, such as "60 % of calls failing"."""
+    """Returns what is wrong, such as "60 % of calls failing", or was: "60 % of calls failed"."""
+    is_over = incident.ended is not None
     if isinstance(incident.subject, AaReporting):
-        return gettext("not reporting")
+        return gettext("reports were missing") if is_over else gettext("not reporting")
     first = _first(incident)
     if incident.by_heartbeats:
-        return gettext("heartbeats failing")
+        return gettext("heartbeats failed") if is_over else gettext("heartbeats failing")
     if first is Symptom.FAILURES and incident.eligible:
         share = failing_text(incident.succeeded, incident.eligible)
-        return gettext("%(share)s of calls failing", share=share)
+        text = translatable("%(share)s of calls failing")
+        return gettext(translatable("%(share)s of calls failed") if is_over else text, share=share)
     return gettext(_SYMPTOMS[first])
 
 

@@ -1,12 +1,17 @@
-"""Shares as pages and feeds show them: in per cent; success rounded down, parts to the nearest."""
+"""Shares as pages, messages and feeds show them: in per cent, by one rule of rounding.
+
+Half goes to even, so that what succeeded and what failed of the same calls add up to 100. Neither
+0 nor 100 is ever reached by rounding: they are of none and of all alone.
+"""
 
 import math
-from decimal import ROUND_HALF_UP, Decimal
 from typing import Final, overload
 
-from mudra.localization.language import gettext
+from mudra.localization.language import current, gettext
 
 _BELOW_ALL: Final = math.nextafter(1.0, 0.0)
+_LEAST: Final = 1000
+"""One call of so many is the least share that one decimal can say."""
 
 
 def share_of(part: int, whole: int) -> float | None:
@@ -20,10 +25,12 @@ def share_of(part: int, whole: int) -> float | None:
 
 
 def failing_text(succeeded: int, eligible: int) -> str:
-    """Returns the share of failed calls in whole per cent, rounded down: "100 %" for all only."""
+    """Returns the share of failed calls in per cent, to one decimal that is not 0: "67.8 %"."""
     failed = eligible - succeeded
-    whole = 100 * failed // eligible
-    return f"{whole} %" if whole or not failed else gettext("under 1 %")
+    if 0 < failed * _LEAST < eligible:
+        return gettext("under 0.1 %")
+    found = percentage(share_of(failed, eligible), 1) or 0.0
+    return f"{current().number(found, 0 if found.is_integer() else 1)} %"
 
 
 @overload
@@ -31,36 +38,18 @@ def percentage(share: float, places: int = 2) -> float: ...
 @overload
 def percentage(share: float | None, places: int = 2) -> float | None: ...
 def percentage(share: float | None, places: int = 2) -> float | None:
-    """Returns a share of 0 to 1 in per cent, rounded down to so many places; None stays None.
+    """Returns a share of 0 to 1 in per cent, rounded to so many places; None stays None.
 
-    99.999 % never becomes 100 %, and 57 of 100 are 57 %: in binary fractions that product
-    falls short of it, so it is compared with the quotients next to it, which are rounded as shares.
+    99.999 % never becomes 100 %, and one of a million is not 0. A half is one where the share is
+    the quotient of a half: in binary fractions the product of a share misses it.
     """
     if share is None:
         return None
-    scale = float(10 ** (2 + places))
-    found = int(share * scale)
-    if (found + 1) / scale <= share:
+    scale = int(10 ** (2 + places))
+    found = min(int(share * scale), scale - 1)
+    half = (2 * found + 1) / (2 * scale)
+    if share > half or (share == half and found % 2):
         found += 1
-    elif found / scale > share:
-        found -= 1
-    return found / float(10**places)
-
-
-@overload
-def nearest_percentage(share: float, places: int = 2) -> float: ...
-@overload
-def nearest_percentage(share: float | None, places: int = 2) -> float | None: ...
-def nearest_percentage(share: float | None, places: int = 2) -> float | None:
-    """Returns a share of 0 to 1 in per cent, rounded to the nearest; None stays None.
-
-    For parts next to each other, so that they add up: of a funnel what was done and what was lost.
-    100 is of all alone and 0 of none alone: between them the nearest value inside is taken.
-    """
-    if share is None:
-        return None
-    step = Decimal(1).scaleb(-places)
-    found = (Decimal(str(share)) * 100).quantize(step, ROUND_HALF_UP)
     if 0 < share < 1:
-        found = min(max(found, step), 100 - step)
-    return float(found)
+        found = min(max(found, 1), scale - 1)
+    return found / float(10**places)

@@ -1,4 +1,4 @@
-"""The line of success on the public pages: its gaps, its dots and its axis."""
+"""The line of success on the public pages: its gaps, its steps and its axis."""
 
 import re
 
@@ -17,17 +17,17 @@ def test_the_axis_begins_at_a_round_number_below_all_values(
     assert line_chart(values).floor == floor
 
 
-def test_a_gap_interrupts_the_line_and_one_alone_is_a_dot() -> None:
+def test_a_gap_interrupts_the_line_and_one_alone_is_a_level_of_its_hour() -> None:
     path = line_chart([None, 100.0, 95.0, None, 90.0, None]).path
 
-    assert re.sub(r"[0-9. -]+", "", path) == "MLMh"
+    assert re.sub(r"[0-9. -]+", "", path) == "MHLHMH"
 
 
 def test_it_begins_with_the_first_value_and_ends_at_the_edge() -> None:
     chart = line_chart([None, None, 100.0, 90.0])
 
     assert chart.skipped == 2
-    assert chart.path == "M0.0 0.0L600.0 120.0"
+    assert chart.path == "M0.0 0.0H300.0L300.0 120.0H600.0"
     assert (chart.lowest, chart.latest) == (90.0, 90.0)
 
 

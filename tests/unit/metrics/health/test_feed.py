@@ -242,7 +242,7 @@ def test_the_public_sees_nothing_of_small_counts():
 
     assert shown["consent"].status is Status.UNSURE
     assert shown["consent"].requests is None
-    assert (shown["fi_fetch"].requests, shown["fi_fetch"].success_percentage) == (100, 88.88)
+    assert (shown["fi_fetch"].requests, shown["fi_fetch"].success_percentage) == (100, 88.89)
     assert (shown["fi_fetch"].timeout_percentage, shown["fi_fetch"].not_found_percentage) == (
         10,
         10,

@@ -1,6 +1,7 @@
 """The days of the public status: by columns as by each sum, and never bad by chance or by others."""
 
 from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
 from math import log, sqrt
 
 import numpy as np
@@ -60,7 +61,10 @@ def day_of(health):
         return Day(DAY, DayState.TOO_FEW, None, None)
     is_bad = beyond_chance(health)
     state = DayState.BAD if is_bad else DayState.GOOD
-    return Day(DAY, state, health.total, health.succeeded * 1000 // health.eligible / 10)
+    found = round(Fraction(1000 * health.succeeded, health.eligible))
+    if 0 < health.succeeded < health.eligible:
+        found = min(max(found, 1), 999)
+    return Day(DAY, state, health.total, found / 10)
 
 
 @given(st.lists(BLOCKS, max_size=5))

@@ -70,8 +70,8 @@ def test_one_failed_call_of_many_is_never_all_or_a_whole_per_cent(size: int) -> 
     shown = incident_success(StoredIncident("7", one, None))
     assert shown is not None
     assert shown < 100
-    assert symptom_text(one) == "under 1 % of calls failing"
-    assert symptom_text(other) == "99 % of calls failing"
+    assert symptom_text(one) == "under 0.1 % of calls failing"
+    assert symptom_text(other) == "99.9 % of calls failing"
     all_failed = an_incident(BANK, NOON, eligible=size, succeeded=0)
     assert symptom_text(all_failed) == "100 % of calls failing"
 

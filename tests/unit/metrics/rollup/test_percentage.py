@@ -1,35 +1,47 @@
-"""Shares in per cent: rounded down, and exact where the share is; parts to the nearest."""
+"""Shares in per cent: half to even, exact where the share is, and failed next to succeeded."""
 
 import math
+from fractions import Fraction
 
-from mudra.metrics.rollup.percentage import nearest_percentage, percentage
+import pytest
+
+from mudra.metrics.rollup.percentage import failing_text, percentage, share_of
 
 
-def test_a_share_is_rounded_down_and_never_below_what_it_is():
+def test_a_share_is_rounded_half_to_even_and_the_failed_one_adds_up_to_100():
     for eligible in (*range(1, 201), 10_007, 300_000):
         for succeeded in range(0, eligible + 1, max(1, eligible // 200)):
-            exact = succeeded * 10_000 // eligible / 100
-            assert percentage(succeeded / eligible) == exact, (succeeded, eligible)
-            assert percentage(succeeded / eligible, 1) == succeeded * 1000 // eligible / 10
+            for places in (1, 2):
+                one = 10**places
+                exact = round(Fraction(100 * one * succeeded, eligible))
+                if 0 < succeeded < eligible:
+                    exact = min(max(exact, 1), 100 * one - 1)
+                shown = percentage(share_of(succeeded, eligible), places)
+                failed = percentage(share_of(eligible - succeeded, eligible), places)
+                assert shown == exact / one, (succeeded, eligible)
+                assert round(one * (shown + failed)) == 100 * one, (succeeded, eligible)
 
 
 def test_nearly_all_is_not_all_and_nothing_known_is_nothing_said():
     assert percentage(0.999999) == 99.99
     assert percentage(0.57) == 57.0
-    assert percentage(math.nextafter(0.0037, 0)) == 0.36
-    assert percentage(0.0000001) == 0.0
+    assert percentage(math.nextafter(0.0037, 0)) == 0.37
+    assert percentage(0.0000001) == 0.01
+    assert (percentage(0.0), percentage(1.0)) == (0.0, 100.0)
     assert percentage(None) is None
 
 
-def test_parts_are_rounded_to_the_nearest_and_add_up():
-    for whole in (*range(1, 301), 10_007, 11_474_862):
-        for done in range(0, whole + 1, max(1, whole // 300)):
-            parts = nearest_percentage(done / whole, 1), nearest_percentage(1 - done / whole, 1)
-            tie = 2000 * done % whole == 0
-            assert tie or round(sum(parts), 1) == 100.0, (done, whole, parts)
-            assert (parts[0] == 100.0) == (done == whole)
-            assert (parts[0] == 0.0) == (done == 0)
-    assert nearest_percentage(57_056 / 475_883, 1) == 12.0
-    assert nearest_percentage(0.99999, 1) == 99.9
-    assert nearest_percentage(0.00001, 1) == 0.1
-    assert nearest_percentage(None) is None
+@pytest.mark.parametrize(
+    ("succeeded", "eligible", "text"),
+    [
+        (3219, 10_000, "67.8 %"),
+        (20, 100, "80 %"),
+        (9_999, 10_000, "under 0.1 %"),
+        (999, 1_000, "0.1 %"),
+        (1, 10_000, "99.9 %"),
+        (0, 7, "100 %"),
+        (7, 7, "0 %"),
+    ],
+)
+def test_a_title_has_a_decimal_where_the_share_has_one(succeeded, eligible, text):
+    assert failing_text(succeeded, eligible) == text

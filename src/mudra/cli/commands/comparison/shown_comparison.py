@@ -7,7 +7,7 @@ import typer
 from mudra.cli.client.api import Answer
 from mudra.cli.output.output import show_table
 from mudra.cli.output.shown import Shown
-from mudra.metrics.rollup.percentage import nearest_percentage
+from mudra.metrics.rollup.percentage import percentage
 
 
 def funnels_shown(answer: Answer) -> Shown:
@@ -89,7 +89,7 @@ def volume_shown(answer: Answer) -> Shown:
 
 
 def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{nearest_percentage(share):.2f}"
+    return "-" if share is None else f"{percentage(share):.2f}"
 
 
 def _number(value: float | None) -> str:

@@ -12,7 +12,7 @@ from mudra.console.framework.table import Column, Table
 from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.health import GOOD_ABOVE_PERCENT
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.percentage import nearest_percentage
+from mudra.metrics.rollup.percentage import percentage
 
 TREND: Final = timedelta(days=84)
 """The weeks of the table by week, with the one that is not over."""
@@ -69,7 +69,7 @@ def _line(funnel: Funnel, one: StepOfFunnel, most: int) -> StepLine:
     return StepLine(
         gettext(STAGES[one.stage]),
         one,
-        nearest_percentage(one.done_share, 1),
+        percentage(one.done_share, 1),
         funnel.ratio(one.stage),
         100 * one.begun // most if most else 0,
         100 * one.done // most if most else 0,
@@ -83,7 +83,7 @@ def _leak(funnel: Funnel) -> Leak | None:
         return None
     one = funnel.step(stage)
     assert one.lost_share is not None
-    return Leak(gettext(STAGES[stage]), one.lost, one.begun, nearest_percentage(one.lost_share, 1))
+    return Leak(gettext(STAGES[stage]), one.lost, one.begun, percentage(one.lost_share, 1))
 
 
 def trend_of(within: TimeRange) -> TimeRange:
@@ -107,7 +107,7 @@ def weeks_table() -> Table[Funnel]:
 
 def _lost_there(one: Funnel) -> float | None:
     """Returns the share that the step which loses most loses, in percent."""
-    return nearest_percentage(one.step(one.leak).lost_share, 1) if one.leak else None
+    return percentage(one.step(one.leak).lost_share, 1) if one.leak else None
 
 
 _LEAK: Final = (
@@ -168,7 +168,7 @@ def _shares() -> Sequence[Column[Funnel]]:
 
 def _share(stage: Stage, name: str) -> Column[Funnel]:
     return Column[Funnel](
-        stage.value, name, lambda one: nearest_percentage(one.step(stage).done_share, 1), "number"
+        stage.value, name, lambda one: percentage(one.step(stage).done_share, 1), "number"
     )
 
 

@@ -10,7 +10,7 @@ from mudra.comparison.role_measures import Compared, Kind, Place, RoleWeek
 from mudra.comparison.weeks import WEEK, last_settled, week_name
 from mudra.console.pages.comparison.funnel_view import STAGES
 from mudra.localization.language import gettext, translatable
-from mudra.metrics.rollup.percentage import nearest_percentage
+from mudra.metrics.rollup.percentage import percentage
 
 _KINDS: Final = {
     Kind.DONE_SHARE: translatable("Done, %"),
@@ -91,4 +91,4 @@ def _line(one: Compared) -> MeasureLine:
 
 
 def _shown(kind: Kind, value: float) -> float:
-    return nearest_percentage(value, 1) if kind is Kind.DONE_SHARE else value
+    return percentage(value, 1) if kind is Kind.DONE_SHARE else value

@@ -99,7 +99,9 @@ async def incident(page_context: PageContext, incident_id: FromPath[UUID]) -> Ou
     facts = {
         **charts,
         **await _state(page_context, stored, names),
-        "latest": await latest_windows(page_context, calls, codes) if calls else (),
+        "latest": await latest_windows(page_context, calls, codes)
+        if calls and _is_recent(stored.incident, page_context.now)
+        else (),
         "calls": calls,
         "percent": percentage,
         "all_figures": member_path(member.entity_id, "health") + view.query(),
@@ -127,9 +129,7 @@ async def _state(
         "changed_by": changed_by(found),
         "counted": counted_text(found) if state.tone == "bad" else "",
         "seen_by": seen_by(found, page_context.member.entity_id),
-        "apis": api_names(",".join(sorted(shown_codes(found))))
-        if found.cause.affected_apis
-        else "",
+        "apis": api_names(",".join(sorted(found.cause.affected_apis))),
         "reporting": isinstance(found.subject, AaReporting),
         "happened": happened(stored, names),
         "names": names,
@@ -169,6 +169,11 @@ def own_calls_of(
     return OwnCalls(None, fip_id, text)
 
 
+def _is_recent(found: Incident, now: datetime) -> bool:
+    """Returns whether the windows of the last hour say something of an incident."""
+    return found.ended is None or found.ended > window_start(now) - _LATEST
+
+
 async def latest_windows(
     page_context: PageContext, calls: OwnCalls, codes: frozenset[str]
 ) -> Sequence[Point]:
@@ -186,15 +191,19 @@ def seen_by(found: Incident, entity_id: str) -> str:
     others = len(set(aas) - {entity_id})
     if not aas:
         return ""
-    if entity_id in aas:
-        return (
-            ngettext(
-                "You and %(num)s other AA see it.", "You and %(num)s other AAs see it.", others
-            )
-            if others
-            else gettext("Of all AAs only you see it.")
+    is_over = found.ended is not None
+    if entity_id not in aas:
+        if is_over:
+            return ngettext("%(num)s AA saw it.", "%(num)s AAs saw it.", others)
+        return ngettext("%(num)s AA sees it.", "%(num)s AAs see it.", others)
+    if not others:
+        only = translatable("Of all AAs only you see it.")
+        return gettext(translatable("Of all AAs only you saw it.") if is_over else only)
+    if is_over:
+        return ngettext(
+            "You and %(num)s other AA saw it.", "You and %(num)s other AAs saw it.", others
         )
-    return ngettext("%(num)s AA sees it.", "%(num)s AAs see it.", others)
+    return ngettext("You and %(num)s other AA see it.", "You and %(num)s other AAs see it.", others)
 
 
 def happened(stored: StoredIncident, names: Mapping[str, str]) -> Sequence[Happened]:

@@ -17,6 +17,7 @@ STATUS_TONES: Final = {
     translatable("active"): "good",
     translatable("live"): "good",
     translatable("sent"): "good",
+    translatable("kept here"): "quiet",
     translatable("success"): "good",
     translatable("suspended"): "warn",
     translatable("submitted"): "warn",

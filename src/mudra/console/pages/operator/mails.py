@@ -22,6 +22,12 @@ from mudra.overview.mail_queue_store import MailQueue, NoSuchMail, QueuedMail
 from mudra.storage.mail.outbox import Outbox
 
 MAX_COUNT: Final = 2000
+
+
+def _state(mail: QueuedMail) -> str:
+    return translatable("kept here") if mail.is_kept_here else mail.state
+
+
 _PAGE: Final = operator_path("mails")
 TABLE: Final = Table[QueuedMail](
     "mails",
@@ -35,9 +41,7 @@ TABLE: Final = Table[QueuedMail](
         ),
         Column("at", translatable("Written"), lambda m: m.created_at, "time"),
         Column("to", translatable("To"), lambda m: m.recipient),
-        Column(
-            "state", translatable("State"), lambda m: m.state, "tag", tone=lambda m: tone(m.state)
-        ),
+        Column("state", translatable("State"), _state, "tag", tone=lambda m: tone(_state(m))),
         Column("tries", translatable("Attempts"), lambda m: m.attempts, "number"),
         Column("error", translatable("Last error"), lambda m: m.last_error or None, "below"),
         Column("next", translatable("Next attempt"), lambda m: m.next_attempt_at, "time"),

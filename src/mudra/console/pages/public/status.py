@@ -26,6 +26,7 @@ from mudra.console.pages.public.status_cache import CachedStatus, InjectedStatus
 from mudra.console.pages.public.status_groups import title_of
 from mudra.console.pages.public.status_headline import headline
 from mudra.console.pages.public.status_lines import (
+    days_shown,
     find_state,
     line_of,
     names_of,
@@ -150,24 +151,28 @@ def _fip_page(
     if export is not None:
         return download(export)
     incidents = [one for one in snapshot.incidents if one.fip_id == fip_id]
+    line, by_hour = line_of(state, days_shown([fip])), line_chart(fip.success_by_hour)
+    hours_end = hour_start(snapshot.as_of)
     shown = page(
         "status_fip.html",
         _site(request, dependencies, kept)
         | {
             "old": _age(cached, dependencies.clock()),
             "snapshot": snapshot,
-            "line": line_of(state),
+            "line": line,
             "groups": [title_of(one) for one in fip.groups],
             "planned": [one for one in snapshot.maintenance if one.fip_id == fip_id],
-            "incidents": incidents,
+            "open": [one for one in incidents if one.ended is None],
+            "incidents": [one for one in incidents if one.ended is not None],
             **announced(snapshot, dependencies.clock(), fip_id),
             "api_names": api_names,
             "symptoms_text": symptoms_text,
             "apis": APIS_OF_ONE.view(apis, query),
-            "days": DAYS.view(fip.days, query),
+            "days": DAYS.view(line.days, query),
             "by_day": line_chart([one.success_percentage for one in fip.days]),
-            "by_hour": line_chart(fip.success_by_hour),
-            "hours_began": hour_start(snapshot.as_of) - timedelta(days=1),
+            "by_hour": by_hour,
+            "hours_began": hours_end - timedelta(hours=len(fip.success_by_hour) - by_hour.skipped),
+            "hours_end": hours_end,
             "names": {fip.fip_id: fip.name},
         },
     )

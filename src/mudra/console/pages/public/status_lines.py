@@ -24,6 +24,7 @@ PAGE: Final = 15
 MAX_WORDS: Final = 100
 _MAX_DIGITS: Final = 9
 _BAR: Final = 4
+_FEWEST_DAYS: Final = 14
 _HEIGHTS: Final = {  # top and height of a day's bar: states differ by shape, not only by color
     DayState.GOOD: (7, 26),
     DayState.PARTLY: (3, 30),
@@ -71,7 +72,7 @@ class FipState(Struct, frozen=True):
 
 
 class FipLine(Struct, frozen=True):
-    """The line of one FIP on the page."""
+    """The line of one FIP on the page; `days` are those that are drawn."""
 
     fip: FipHistory
     state: str
@@ -80,6 +81,12 @@ class FipLine(Struct, frozen=True):
     marks: str
     """The first letter of each day's state, for the script that names the day under a pointer."""
     summary: str
+    days: Sequence[Day]
+
+    @property
+    def width(self) -> int:
+        """The width of the picture: no gap behind the last day."""
+        return len(self.days) * _BAR - 1
 
 
 class FipPage(Struct, frozen=True):
@@ -193,6 +200,8 @@ def page_of(
     words = " ".join(query.get("q", "")[:MAX_WORDS].split())
     wanted = words.casefold().split()
     found = [one for one in states if _has_all(one.fip, wanted)] if wanted else states
+    if wanted:  # those found by an ID that few readers know come after the names
+        found = sorted(found, key=lambda one: not _has_all(one.fip, wanted, by_name=True))
     asked_group = query.get("group", "")
     group = asked_group if any(asked_group in one.fip.groups for one in states) else ""
     groups = group_links([one.fip for one in found], group, words, kept)
@@ -203,14 +212,30 @@ def page_of(
         min(max(int(asked), 1), pages) if asked.isdecimal() and len(asked) <= _MAX_DIGITS else 1
     )
     shown = found[(number - 1) * PAGE : number * PAGE]
-    lines = [line_of(one) for one in shown]
+    days = days_shown(one.fip for one in states)
+    lines = [line_of(one, days) for one in shown]
     return FipPage(words, len(found), lines, number, pages, kept, group, groups)
 
 
-def line_of(one: FipState) -> FipLine:
-    """Returns an institution with its 90 days."""
-    days = one.fip.days
-    return FipLine(one.fip, one.state, one.tone, _bars(days), _marks(days), _summary(one))
+def days_shown(fips: Iterable[FipHistory]) -> int:
+    """Returns how many days are drawn: since the first of which anything is known, but a fortnight.
+
+    A new network would have 88 grey days of 90.
+    """
+    known = 0
+    for fip in fips:
+        days = fip.days
+        at = next((at for at, day in enumerate(days) if day.state is not DayState.NO_DATA), None)
+        known = max(known, 0 if at is None else len(days) - at)
+        if known == len(days):
+            break
+    return max(known, _FEWEST_DAYS)
+
+
+def line_of(one: FipState, count: int = 0) -> FipLine:
+    """Returns an institution with so many of its latest days, 0 for all; the summary is of all."""
+    days = one.fip.days[-count:]
+    return FipLine(one.fip, one.state, one.tone, _bars(days), _marks(days), _summary(one), days)
 
 
 def _summary(one: FipState) -> str:
@@ -285,8 +310,8 @@ def _of_measured_days(good: int, known: int) -> str:
     )
 
 
-def _has_all(fip: FipHistory, words: Sequence[str]) -> bool:
-    text = f"{fip.name} {fip.fip_id}".casefold()
+def _has_all(fip: FipHistory, words: Sequence[str], *, by_name: bool = False) -> bool:
+    text = (fip.name if by_name else f"{fip.name} {fip.fip_id}").casefold()
     return all(word in text for word in words)
 
 

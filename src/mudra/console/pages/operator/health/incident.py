@@ -53,7 +53,7 @@ from mudra.metrics.notifications.alarm import (
     timeline_lines,
 )
 from mudra.metrics.notifications.severity import severity_of
-from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, window_start
+from mudra.metrics.payload.catalogue import CUSTOMER_CODES, WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.metrics.rollup.series import Point
@@ -248,22 +248,27 @@ def _verdict(
 async def _evidence(
     page_context: PageContext, found: Incident, names: Mapping[str, str]
 ) -> Evidence:
-    """Returns the latest windows, and the calls of its bad time next to like ones."""
+    """Returns the latest windows, and the calls of its bad time next to like ones.
+
+    Of one that was over before the last hour those windows say nothing.
+    """
     health, end = page_context.tx.service(HealthService), window_start(page_context.now)
     codes = shown_codes(found)
     if isinstance(found.subject, AaReporting):
         return Evidence((), (), all_apis=True)
-    latest = await health.steps(
-        TimeRange(end - _LATEST, end),
-        Step.WINDOW,
-        codes,
-        aa_id=aa_concerned(found.subject),
-        fip_id=fip_concerned(found.subject),
-    )
+    latest: Sequence[Point] = ()
+    if found.ended is None or found.ended > end - _LATEST:
+        latest = await health.steps(
+            TimeRange(end - _LATEST, end),
+            Step.WINDOW,
+            codes,
+            aa_id=aa_concerned(found.subject),
+            fip_id=fip_concerned(found.subject),
+        )
     until = found.last_bad + WINDOW
     within = TimeRange(max(found.began, until - _MAX_EVIDENCE), until)
     rows = contrasts(found, await health.calls_of_pairs(within, sorted(codes)), names)
-    return Evidence(latest, rows, all_apis=codes == frozenset(CALL_CODES))
+    return Evidence(latest, rows, all_apis=codes >= frozenset(CUSTOMER_CODES))
 
 
 async def _acts(
