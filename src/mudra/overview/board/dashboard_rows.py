@@ -11,6 +11,7 @@ from mudra.disputes.dispute import Dispute, Side, State
 from mudra.identity.memberships.member_search import ExpiringSecret, MemberRow
 from mudra.levels.budgets.burn_rule import Outlook
 from mudra.levels.budgets.burn_store import StoredBurn
+from mudra.levels.printing.labels import MEASURES
 from mudra.localization.language import current, gettext, ngettext, translatable
 from mudra.metrics.incidents.incident import AaReporting, StoredIncident
 from mudra.metrics.incidents.subject import NO_NAMES, Names, name_of, text_of
@@ -195,8 +196,8 @@ def held_rows(reports: Sequence[HeldReport], names: Names = NO_NAMES) -> list[Da
             aa_id,
             min(one.received_at for one in held),
             ngettext(
-                "%(num)s implausible report of %(aa)s, in no sum",
-                "%(num)s implausible reports of %(aa)s, in no sum",
+                "%(num)s implausible report of %(aa)s, not counted",
+                "%(num)s implausible reports of %(aa)s, not counted",
                 len(held),
                 aa=_called(aa_id, names),
             ),
@@ -216,7 +217,7 @@ def budget_row(one: StoredBurn, names: Names = NO_NAMES) -> DashboardRow:
         else translatable("error budget of %(entity)s (%(measure)s) will not last the month")
     )
     failures = gettext(
-        "%(spent)s of %(allowed)s failures",
+        "%(spent)s failures, %(allowed)s allowed",
         spent=current().number(burn.spent),
         allowed=current().number(burn.allowed),
     )
@@ -226,26 +227,26 @@ def budget_row(one: StoredBurn, names: Names = NO_NAMES) -> DashboardRow:
         one.entity_id,
         one.entity_id,
         one.at if burn.gone_at is None else burn.gone_at,
-        gettext(text, entity=_called(one.entity_id, names), measure=burn.measure.value)
+        gettext(text, entity=_called(one.entity_id, names), measure=gettext(MEASURES[burn.measure]))
         + f": {failures}",
         gettext("Ask the member what it does about it"),
     )
 
 
 def is_late(one: Dispute, now: datetime) -> bool:
-    """Returns whether the operator has to act on a dispute soon."""
+    """Returns whether the operator has to act on a dispute within the week."""
     return one.waits_for is Side.OPERATOR and (
-        one.is_overdue(now) or (one.due_at is not None and one.due_at <= now + URGENT)
+        one.is_overdue(now) or (one.due_at is not None and one.due_at <= now + WITHIN)
     )
 
 
-def dispute_row(one: Dispute, names: Names = NO_NAMES) -> DashboardRow:
+def dispute_row(one: Dispute, now: datetime, names: Names = NO_NAMES) -> DashboardRow:
     """Returns the row of a dispute that waits for the operator."""
     assert one.due_at is not None
     act = gettext("Take it") if one.state is State.RAISED else gettext("Decide it")
     return DashboardRow(
         Kind.DISPUTE,
-        Urgency.SOON,
+        Urgency.SOON if one.due_at <= now + URGENT else Urgency.WAITS,
         one.dispute_id,
         one.entity_id,
         one.due_at,

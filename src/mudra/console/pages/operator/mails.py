@@ -33,10 +33,15 @@ TABLE: Final = Table[QueuedMail](
             lambda m: m.subject,
             link=lambda m: f"{_PAGE}/{m.mail_id}",
         ),
-        Column("at", translatable("Written"), lambda m: m.created_at, "time"),
-        Column("to", translatable("To"), lambda m: m.recipient),
+        Column("at", translatable("Written"), lambda m: m.created_at, "time", phone="figure"),
+        Column("to", translatable("To"), lambda m: m.recipient, phone="figure"),
         Column(
-            "state", translatable("State"), lambda m: m.state, "tag", tone=lambda m: tone(m.state)
+            "state",
+            translatable("State"),
+            lambda m: m.state,
+            "tag",
+            tone=lambda m: tone(m.state),
+            phone="state",
         ),
         Column("tries", translatable("Attempts"), lambda m: m.attempts, "number"),
         Column("error", translatable("Last error"), lambda m: m.last_error or None, "below"),
