@@ -193,7 +193,7 @@ async def _content(
 
 
 def _figures(found: HealthOfSubject, view: HealthQuery, first: HealthQuery) -> Mapping[str, object]:
-    """Returns the calls that come first, with the view of their charts, and all calls of the view."""
+    """Returns the calls that come first, the view of their charts, and all of the view."""
     of_first = (
         one.health for one in found.apis if one.tag is Tag.REQUESTS and one.type == first.code
     )
