@@ -20,7 +20,6 @@ from mudra.console.pages.member import (
     account_password,
     activity,
     addresses,
-    health,
     overview,
     passkeys,
     people,
@@ -31,6 +30,7 @@ from mudra.console.pages.member import (
     try_it,
 )
 from mudra.console.pages.member import incident as member_incident
+from mudra.console.pages.member.health import member_health
 from mudra.console.pages.operator import approvals as operator_approvals
 from mudra.console.pages.operator import dashboard as operator_dashboard
 from mudra.console.pages.operator import keys as operator_keys
@@ -110,7 +110,7 @@ _HANDLERS: Final[list[ControllerRouterHandler]] = [
     *secret.handlers,
     *addresses.handlers,
     *try_it.handlers,
-    *health.handlers,
+    *member_health.handlers,
     *member_funnel.handlers,
     *maintenance.handlers,
     *member_incident.handlers,

@@ -111,7 +111,7 @@ def figures_of_subject(
 
     path = f"pair/{aa}/{fip}" if aa and fip else f"aa/{aa}" if aa else f"fip/{fip}"
     time = f"from={truth.began:%Y-%m-%dT%H:%M:%SZ}&to={end:%Y-%m-%dT%H:%M:%SZ}"
-    page = noc.get(f"/console/operator/health/{path}?{time}").text.replace("\n", " ")
+    page = noc.get(f"/console/operator/health/{path}?{time}&type=all").text.replace("\n", " ")
     whole = counted(CUSTOMERS)
     share, calls = found(r">([\d.]+) %</strong> of ([\d,]+) calls succeeded", page)
     compared.same("health: success", float(share), whole.percent(1))

@@ -17,6 +17,7 @@ from mudra.console.framework.render import environment
 from mudra.console.framework.table import Table
 from mudra.console.health.tables import moments_table
 from mudra.console.pages import member, operator, webhooks
+from mudra.console.pages.member.health.health_lines import lines_table
 from mudra.localization.catalogue import message_ids
 from mudra.localization.languages import TEMPLATE
 from mudra.metrics.rollup.step import Step
@@ -116,6 +117,7 @@ def test_every_title_of_a_table_is_a_message() -> None:
     modules = [webhooks, *(importlib.import_module(one.name) for one in found)]
     tables = [one for module in modules for one in vars(module).values() if isinstance(one, Table)]
     tables += [moments_table(step) for step in Step]
+    tables += [lines_table("AA", every=every, one_api=False) for every in (True, False)]
     titles = {title for one in tables for title in (one.title, *(c.title for c in one.columns))}
     assert len(titles) > 30  # the tables were found
     assert titles - message_ids(TEMPLATE) == {"5xx", "AA"}

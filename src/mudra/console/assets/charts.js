@@ -277,6 +277,11 @@ function show(place, chart) {
   const note = place.parentElement.querySelector("[data-cut]");
   if (note) note.textContent = made.cut;
   chart.setOption(options(made, place.figures, place.clientWidth), { notMerge: true });
+  // What is drawn under a chart over the same time has its edges.
+  const lanes = place.closest("figure").parentElement.querySelector(":scope > .lanes");
+  if (!lanes) return;
+  const [from, to] = [place.figures.begins, place.figures.ends].map((at) => chart.convertToPixel({ xAxisIndex: 0 }, at));
+  for (const lane of lanes.querySelectorAll("svg")) Object.assign(lane.style, { marginLeft: `${from}px`, width: `${to - from}px` });
 }
 
 function draw(place) {

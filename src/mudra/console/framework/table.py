@@ -54,6 +54,9 @@ class Column(Struct, Generic[R], frozen=True):
     also: Callable[[R], str] | None = None
     """What a row is found by next to its texts, such as the ID behind a name."""
     folded: bool = False
+    phone: str = ""
+    """Its place on a phone: `state`, `figure` or `second-name`. Where a column has one, the first
+    column is the name and all others unfold; else the table chooses (`TableView.places`)."""
 
 
 class Cell(Struct, frozen=True):
@@ -104,6 +107,7 @@ class Head(Struct, frozen=True):
     link: str
     sorted: str
     number: bool
+    phone: str = ""
 
 
 class TableView(Struct, frozen=True, kw_only=True):
@@ -140,6 +144,8 @@ class TableView(Struct, frozen=True, kw_only=True):
         Where rows share a name, as the APIs of an AA do, the second column names them too. A
         sentence has the line to itself.
         """
+        if any(head.phone for head in self.heads):
+            return ["name-cell", *(f"{head.phone or 'more'}-cell" for head in self.heads[1:])]
         found, state, figures = ["name-cell"], 0, 0
         names = [str(row[0].value) for row in self.rows]
         repeats = len(set(names)) < len(names) and not self.ticks
@@ -307,7 +313,8 @@ class Table(Struct, Generic[R], frozen=True):
         other = column.key if down or not mine else f"-{column.key}"
         order = "descending" if down else "ascending"
         link = self._link(query, sort=other, page="1")
-        return Head(gettext(column.title), link, order if mine else "", column.kind == "number")
+        numeric = column.kind == "number"
+        return Head(gettext(column.title), link, order if mine else "", numeric, column.phone)
 
     def _link(self, query: Mapping[str, str], **changes: str) -> str:
         changed = {self._name(word): value for word, value in changes.items()}

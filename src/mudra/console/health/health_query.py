@@ -5,7 +5,7 @@
 form sends wall times, and in `zone` the zone that they are of.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from urllib.parse import urlencode
@@ -19,7 +19,7 @@ from mudra.http.response.http_refusals import InvalidField
 from mudra.localization.display_zone import DisplayZone, display_zone
 from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_name
-from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.subject import codes_of
 from mudra.metrics.payload.catalogue import CALL_CODES, CUSTOMER_CODES, WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange, latest
@@ -45,6 +45,7 @@ CALENDAR: Final = {"yesterday": translatable("Yesterday"), "last-week": translat
 USUAL: Final = "1h"
 """A page opens on the latest windows: an average of hours hides what broke just now."""
 ALL_ROWS: Final = "all"
+ALL_CALLS: Final = "all"
 WEEK: Final = "week"
 MAX_LENGTH: Final = timedelta(days=92)
 MAX_INCIDENT: Final = timedelta(days=60)
@@ -75,6 +76,8 @@ class HealthQuery(Struct, frozen=True):
     code: str
     rows: str = ""
     """`all` shows rows of the matrix that are good too, when others are bad."""
+    every: bool = False
+    """All calls were asked for (`type=all`): no API of an open incident comes first."""
     compare: str = ""
     """`week` draws the same time of the week before next to this one."""
 
@@ -102,7 +105,8 @@ class HealthQuery(Struct, frozen=True):
     def query(self, **changes: str) -> str:
         """Returns the query of this view, with changes; empty values are left out."""
         values = {"range": self.range_name} if self.range_name else self._pinned()
-        values |= {"type": self.code, "rows": self.rows, "compare": self.compare} | changes
+        asked = self.code or (ALL_CALLS if self.every else "")
+        values |= {"type": asked, "rows": self.rows, "compare": self.compare} | changes
         if "from" in changes:
             values.pop("range", None)
         if changes.get("range"):
@@ -133,7 +137,7 @@ class HealthQuery(Struct, frozen=True):
         apis = [
             Choice(api_name(code), self.query(type=code), code == self.code) for code in CALL_CODES
         ]
-        return [Choice(gettext("All calls"), self.query(type=""), not self.code), *apis]
+        return [Choice(gettext("All calls"), self.query(type=ALL_CALLS), not self.code), *apis]
 
     def _pinned(self) -> dict[str, str]:
         return {"from": written(self.within.start), "to": written(self.within.end)}
@@ -144,12 +148,14 @@ def query_of(
 ) -> HealthQuery | InvalidField:
     """Parses the query of a health page; without a time it has the `usual` range."""
     found = _asked(query, now, usual)
-    compares = isinstance(found, HealthQuery) and query.get("compare") == WEEK
-    return replace(found, compare=WEEK) if compares else found
+    if not isinstance(found, HealthQuery):
+        return found
+    compare = WEEK if query.get("compare") == WEEK else ""
+    return replace(found, compare=compare, every=query.get("type") == ALL_CALLS)
 
 
 def _asked(query: Mapping[str, str], now: datetime, usual: str) -> HealthQuery | InvalidField:
-    code = query.get("type", "")
+    code = query.get("type", "").removeprefix(ALL_CALLS)
     rows = ALL_ROWS if query.get("rows") == ALL_ROWS else ""
     if code and code not in CALL_CODES:
         return InvalidField(f"type must be one of {', '.join(CALL_CODES)}")
@@ -224,3 +230,22 @@ def shown_codes(found: Incident) -> frozenset[str]:
     if of_subject := codes_of(found.subject) & frozenset(CALL_CODES):
         return of_subject
     return frozenset(CALL_CODES if found.by_heartbeats else CUSTOMER_CODES)
+
+
+def leading(view: HealthQuery, causes: Iterable[StoredIncident]) -> HealthQuery:
+    """Returns the view that the charts of a page are of: of the API that fails now.
+
+    Over all calls one dead API is hidden by the others. Of several incidents that are open it is
+    the one with the most failed calls. An API that was chosen stays, and so do all calls.
+    """
+    if view.code or view.every:
+        return view
+    failing = [one.incident for one in causes if one.is_open and len(_codes(one.incident)) == 1]
+    if not failing:
+        return view
+    worst = max(failing, key=lambda one: one.eligible - one.succeeded)
+    return replace(view, code=next(iter(_codes(worst))))
+
+
+def _codes(found: Incident) -> frozenset[str]:
+    return codes_of(found.subject) & frozenset(CALL_CODES)

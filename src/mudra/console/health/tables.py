@@ -159,6 +159,7 @@ def incidents_table(
                 "tag",
                 tone=lambda one: SEVERITY_TONES[severity_of(one.incident)],
                 order=lambda one: list(Severity).index(severity_of(one.incident)),
+                phone="state",
             ),
             Column(
                 "state",
@@ -166,13 +167,20 @@ def incidents_table(
                 lambda one: state_label(one)[0],
                 "tag",
                 tone=lambda one: state_label(one)[1],
+                phone="state",
             ),
-            Column("began", translatable("Began"), lambda one: one.incident.began, "time"),
+            Column(
+                "began",
+                translatable("Began"),
+                lambda one: one.incident.began,
+                "time",
+                phone="figure",
+            ),
             Column("ended", translatable("Ended"), lambda one: one.incident.ended, "time"),
             Column(
                 "bad", translatable("Bad windows"), lambda one: one.incident.bad_windows, "number"
             ),
-            Column("success", _SUCCESS, incident_success, "number"),
+            Column("success", _SUCCESS, incident_success, "number", phone="figure"),
             Column("seen", translatable("Owner"), lambda one: one.owner or None),
             *([] if callees is None else [_call_column(called)]),
         ),

@@ -23,7 +23,7 @@ from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import fip_concerned
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.series import Point
-from mudra.metrics.rollup.step import step_for
+from mudra.metrics.rollup.step import Step, step_for
 from mudra.timeline.timeline_service import TimelineService
 
 TREND: Final = LazyFragment("trend", "moments")
@@ -47,7 +47,10 @@ class Trend(Struct, frozen=True):
     """The data of the chart, also of the weeks before, the lanes, and the changes."""
 
     times: Timeline
-    steps: int
+    offset: float
+    """How far the time of the chart begins behind the first step, in steps."""
+    steps: float
+    """How long the time of the chart is, in steps."""
     lanes: Sequence[Lane]
     more_lanes: int
     marks: Sequence[Mark]
@@ -82,10 +85,11 @@ async def trend(
         codes = frozenset({view.code}) if view.code else _codes(found)
         points = await health.steps(within, step, codes, fip_id=fip_id)
         name = names.get(fip_id, fip_id)
-        lanes.append(_lane(name, f"{HEALTH}/fip/{fip_id}{view.query()}", points))
+        lanes.append(_lane(name, f"{HEALTH}/fip/{fip_id}{view.query()}", points, step, found))
     return Trend(
         times,
-        len(now),
+        (within.start - now[0].start) / step.value if now else 0,
+        (within.end - within.start) / step.value,
         sorted(lanes, key=lambda one: -one.bad),
         max(0, len(troubles) - _MOST_LANES),
         marks,
@@ -114,8 +118,10 @@ def _by_fip(
     return sorted(found.items(), key=rank)
 
 
-def _lane(name: str, path: str, points: Sequence[Point]) -> Lane:
-    kinds = [one.health.status.value.lower() if one.health else "none" for one in points]
+def _lane(
+    name: str, path: str, points: Sequence[Point], step: Step, causes: Sequence[StoredIncident]
+) -> Lane:
+    kinds = [_kind(one, step, causes) for one in points]
     runs, place = [], 0
     for kind, run in groupby(kinds):
         length = len(list(run))
@@ -123,3 +129,16 @@ def _lane(name: str, path: str, points: Sequence[Point]) -> Lane:
             runs.append((kind, place, length))
         place += length
     return Lane(name, path, runs, kinds.count("bad"))
+
+
+def _kind(point: Point, step: Step, causes: Sequence[StoredIncident]) -> str:
+    """Returns the class of a step: bad only in an incident of the FIP, not in one of an AA."""
+    if point.health is None:
+        return "none"
+    own = any(
+        one.incident.began < point.start + step.value
+        and (one.incident.ended is None or point.start < one.incident.ended)
+        for one in causes
+    )
+    kind = point.health.status.value.lower()
+    return "unsure" if kind == "bad" and not own else kind

@@ -20,13 +20,13 @@ SHADES: Final[Mapping[str, Mapping[str, str]]] = {
         "u": "eef1f4",
     },
     "dark": {
-        "g": "22303b",
-        "b1": "7a3b63",
-        "b2": "c24a4a",
-        "b3": "f08a3c",
-        "b4": "ffe27a",
-        "r": "2f5877",
-        "u": "1b252e",
+        "g": "34444f",
+        "b1": "f6c65b",
+        "b2": "ea7d2e",
+        "b3": "d8406f",
+        "b4": "b765d6",
+        "r": "2f5f86",
+        "u": "26323b",
     },
 }
 """The colours of each class of cell by scheme: those of the style sheets (--heat-…)."""

@@ -105,7 +105,7 @@ function folds(root) {
 }
 
 // A page longer than three screens has tabs below its title. On a wide screen they lead to its
-// parts; on a phone one part is shown at a time (.away), but for what asks for an act. A refresh
+// parts; on a phone one part is shown at a time (.away), but for what asks for an act and is no part among others (data-part). A refresh
 // takes the tabs away: they are made again.
 const onPhone = matchMedia("(max-width: 30rem)");
 const ACT = "form button[type=submit]:not(.plain)";
@@ -118,7 +118,7 @@ const asks = (part) => [...part.querySelectorAll(ACT)].some((one) => one.checkVi
 function tabs() {
   const main = document.querySelector(".console main");
   if (!main || main.querySelector(".index") || main.scrollHeight < 3 * innerHeight) return;
-  const heads = [...main.querySelectorAll("section > h2, section > .apart > h2")].filter((one) => one.offsetParent && !one.closest("dialog, form") && !asks(one.closest("section")));
+  const heads = [...main.querySelectorAll("section > h2, section > .apart > h2")].filter((one) => one.offsetParent && !one.closest("dialog, form, .banner") && (one.closest("[data-part]") || !asks(one.closest("section"))));
   if (heads.length < 4) return;
   ends.abort();
   ends = new AbortController();

@@ -7,6 +7,7 @@ const findings = document.getElementById("findings");
 const unread = new Set(); // a key that cannot be read: the draft keeps the previous one
 const left = new Set(); // fields that were filled in, or passed over: what is wrong there is shown
 const rewritten = new Set(); // fields whose value is another than the one that was checked
+const submits = document.getElementById("submits");
 let reading = null; // the key that is being read, for which a submission waits
 let waits = false; // a submission, for the key
 let fromForm = false;
@@ -188,6 +189,7 @@ function tell() {
 function verdict(words) {
   const line = document.getElementById("verdict");
   line.className = "verdict bad";
+  delete line.dataset.idle;
   line.replaceChildren(document.getElementById(words).content.cloneNode(true));
   return line;
 }
@@ -257,9 +259,13 @@ form.addEventListener("submit", (event) => {
 });
 
 fields.hidden = false;
+// Without changes there is nothing to submit; what is typed is not judged yet.
+const idle = () => { submits.disabled = "idle" in document.getElementById("verdict").dataset; };
+form.addEventListener("input", () => { submits.disabled = false; }, true);
 document.addEventListener("htmx:afterSettle", () => {
   rewritten.clear();
   tell();
+  idle();
 });
 for (const name of ["responseError", "sendError", "timeout"]) {
   form.addEventListener(`htmx:${name}`, notChecked);
@@ -298,3 +304,6 @@ payload.addEventListener("input", () => {
 takeUp();
 toForm();
 tell();
+idle();
+// On a phone the JSON is long, and comes between the form and what is found in it.
+document.querySelector("[data-folds]").open = !matchMedia("(max-width: 30rem)").matches || !draft();

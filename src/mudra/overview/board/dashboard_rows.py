@@ -196,8 +196,8 @@ def held_rows(reports: Sequence[HeldReport], names: Names = NO_NAMES) -> list[Da
             aa_id,
             min(one.received_at for one in held),
             ngettext(
-                "%(num)s implausible report of %(aa)s, in no sum",
-                "%(num)s implausible reports of %(aa)s, in no sum",
+                "%(num)s implausible report of %(aa)s, not counted",
+                "%(num)s implausible reports of %(aa)s, not counted",
                 len(held),
                 aa=_called(aa_id, names),
             ),
@@ -234,19 +234,19 @@ def budget_row(one: StoredBurn, names: Names = NO_NAMES) -> DashboardRow:
 
 
 def is_late(one: Dispute, now: datetime) -> bool:
-    """Returns whether the operator has to act on a dispute soon."""
+    """Returns whether the operator has to act on a dispute within the week."""
     return one.waits_for is Side.OPERATOR and (
-        one.is_overdue(now) or (one.due_at is not None and one.due_at <= now + URGENT)
+        one.is_overdue(now) or (one.due_at is not None and one.due_at <= now + WITHIN)
     )
 
 
-def dispute_row(one: Dispute, names: Names = NO_NAMES) -> DashboardRow:
+def dispute_row(one: Dispute, now: datetime, names: Names = NO_NAMES) -> DashboardRow:
     """Returns the row of a dispute that waits for the operator."""
     assert one.due_at is not None
     act = gettext("Take it") if one.state is State.RAISED else gettext("Decide it")
     return DashboardRow(
         Kind.DISPUTE,
-        Urgency.SOON,
+        Urgency.SOON if one.due_at <= now + URGENT else Urgency.WAITS,
         one.dispute_id,
         one.entity_id,
         one.due_at,

@@ -103,7 +103,7 @@ async def read_dashboard(
         burns = await tx.service(BudgetService).of_now(now, in_danger=True)
         rows += [budget_row(one, names) for one in burns]
         waiting = await tx.service(DisputeService).list(only_open=True)
-        rows += [dispute_row(one, names) for one in waiting if is_late(one, now)]
+        rows += [dispute_row(one, now, names) for one in waiting if is_late(one, now)]
     if Scope.MEMBERS in scopes:
         rows += [
             secret_row(one, now) for one in await MemberSearch(tx).expiring(now + WITHIN, _READ)

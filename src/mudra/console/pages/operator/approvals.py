@@ -67,7 +67,7 @@ TABLE: Final = Table[PendingEntry](
             link=lambda w: approval_link(w.entity_id),
         ),
         Column("entity", translatable("Entity"), lambda w: w.entity_id, "code"),
-        Column("type", translatable("Type"), lambda w: w.entity_type.value, "type"),
+        Column("type", translatable("Type"), lambda w: w.entity_type.value, "type", phone="state"),
         Column(
             "what",
             translatable("What"),
@@ -76,6 +76,7 @@ TABLE: Final = Table[PendingEntry](
                 if w.live is None
                 else gettext("version %(number)s", number=w.pending.number)
             ),
+            phone="figure",
         ),
         Column(
             "state",
@@ -83,9 +84,18 @@ TABLE: Final = Table[PendingEntry](
             lambda w: w.pending.status.value,
             "tag",
             tone=lambda w: tone(w.pending.status.value),
+            phone="state",
         ),
-        Column("risk", translatable("Risk"), lambda w: in_one_line(w.risks) or None),
-        Column("since", translatable("Submitted"), lambda w: w.pending.submitted_at, "time"),
+        Column(
+            "risk", translatable("Risk"), lambda w: in_one_line(w.risks) or None, phone="figure"
+        ),
+        Column(
+            "since",
+            translatable("Submitted"),
+            lambda w: w.pending.submitted_at,
+            "time",
+            phone="figure",
+        ),
         Column("live", translatable("Goes live"), lambda w: w.pending.goes_live_at, "time"),
     ),
     first_sort="since",

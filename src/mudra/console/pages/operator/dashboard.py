@@ -100,9 +100,7 @@ async def show_board(page_context: PageContext) -> Outcome:
             "message": assigned_text(page_context.query.get("told", "")),
             "one_operator": page_context.dependencies.settings.one_operator_decides
             and not page_context.dependencies.settings.sandbox,
-            "rows": [
-                {"row": row, "tag": URGENCIES[row.urgency], "link": row_link(row)} for row in shown
-            ],
+            "rows": [{"row": row, "tag": _tag(row), "link": row_link(row)} for row in shown],
             "more": _left_out(counts, shown, kind),
             "no_admin": counts.get(Kind.NO_ADMIN, 0),
             "all": sum(count for one, count in counts.items() if one not in _CAUSES),
@@ -160,6 +158,11 @@ def _few_of_each(rows: Sequence[DashboardRow]) -> list[DashboardRow]:
     # One act helps all of these members: where there are several they are one line.
     several = of_kind[Kind.NO_ADMIN] > 1
     return [row for row in few if not (several and row.kind is Kind.NO_ADMIN)]
+
+
+def _tag(row: DashboardRow) -> tuple[str, str]:
+    used_up = row.kind is Kind.BUDGET and row.urgency is Urgency.SOON
+    return (translatable("Used up"), "bad") if used_up else URGENCIES[row.urgency]
 
 
 def _left_out(

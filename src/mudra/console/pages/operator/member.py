@@ -80,10 +80,15 @@ MAILS: Final = Table[QueuedMail](
     translatable("Email to its admins"),
     (
         Column("subject", translatable("Subject"), lambda m: m.subject),
-        Column("at", translatable("Written"), lambda m: m.created_at, "time"),
-        Column("to", translatable("To"), lambda m: m.recipient),
+        Column("at", translatable("Written"), lambda m: m.created_at, "time", phone="figure"),
+        Column("to", translatable("To"), lambda m: m.recipient, phone="figure"),
         Column(
-            "state", translatable("State"), lambda m: m.state, "tag", tone=lambda m: tone(m.state)
+            "state",
+            translatable("State"),
+            lambda m: m.state,
+            "tag",
+            tone=lambda m: tone(m.state),
+            phone="state",
         ),
         Column("tries", translatable("Attempts"), lambda m: m.attempts or None, "below"),
     ),

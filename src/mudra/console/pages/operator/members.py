@@ -51,14 +51,15 @@ TABLE: Final = Table[MemberRow](
         Column(
             "name", translatable("Name"), lambda r: r.name, link=lambda r: member_link(r.entity_id)
         ),
-        Column("entity", translatable("Entity"), lambda r: r.entity_id, "code"),
-        Column("type", translatable("Type"), lambda r: r.entity_type, "type"),
+        Column("entity", translatable("Entity"), lambda r: r.entity_id, "code", phone="figure"),
+        Column("type", translatable("Type"), lambda r: r.entity_type, "type", phone="state"),
         Column(
             "status",
             translatable("Status"),
             lambda r: _STUCK if _is_stuck(r) else r.status,
             "tag",
             tone=lambda r: "bad" if _is_stuck(r) else tone(r.status),
+            phone="state",
         ),
         Column("admins", translatable("Admins"), lambda r: ", ".join(r.admins), "file"),
         Column("secret", translatable("Secret expires"), lambda r: r.secret_expires_at, "time"),

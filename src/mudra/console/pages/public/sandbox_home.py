@@ -35,12 +35,17 @@ _MEMBERS: Final = Table[Member](
     "members",
     "Members",
     (
-        Column("entity", "Entity", lambda one: one.entity_id, "code"),
-        Column("type", "Type", lambda one: one.entity_type, "type"),
         Column("name", "Name", lambda one: one.name),
-        Column("admin", "Admin", lambda one: ", ".join(one.admins)),
+        Column("entity", "Entity", lambda one: one.entity_id, "code", phone="figure"),
+        Column("type", "Type", lambda one: one.entity_type, "type", phone="state"),
+        Column("admin", "Admin", lambda one: ", ".join(one.admins), phone="figure"),
         Column(
-            "status", "Status", lambda one: one.status, "tag", tone=lambda one: tone(one.status)
+            "status",
+            "Status",
+            lambda one: one.status,
+            "tag",
+            tone=lambda one: tone(one.status),
+            phone="state",
         ),
     ),
     first_sort="entity",

@@ -14,7 +14,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.shared_part import shared_table
 from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, counts_export
-from mudra.console.health.health_query import HealthQuery, query_of
+from mudra.console.health.health_query import HealthQuery, leading, query_of
 from mudra.console.health.incident_state import recovering_ids
 from mudra.console.health.labels import CauseLine, cause_lines, named_headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
@@ -35,6 +35,7 @@ from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.picture import Row
+from mudra.metrics.health.subject_health import HealthOfSubject
 from mudra.metrics.incidents.explanation import causes_of, concerns, of_api
 from mudra.metrics.incidents.incident import Incident, StoredIncident, Subject
 from mudra.metrics.incidents.incident_service import IncidentService
@@ -89,7 +90,9 @@ async def _handle(page_context: PageContext, about: About, code: str = "") -> Ou
     if OVER_TIME.is_part(page_context.query):
         charts = await _charts(page_context, about, view)
         return (
-            charts if isinstance(charts, Download) else RenderedPage(PART, {**charts, "view": view})
+            charts
+            if isinstance(charts, Download)
+            else RenderedPage(PART, {**charts, "leading": view})
         )
     if _is_pair(about) and AS_REPORTED.is_part(page_context.query):
         totals = await _totals(page_context, about, view)
@@ -138,9 +141,10 @@ async def _content(
     tx, within = page_context.tx, view.within
     stored = await _stored(page_context, view)
     incidents = _incidents(stored, about, view)
+    first = leading(view, [one for one in incidents if about.fip_id or about.aa_id])
     charts: Mapping[str, object] | Download = LATER
     if not OVER_TIME.comes_later(page_context.query):
-        charts = await _charts(page_context, about, view)
+        charts = await _charts(page_context, about, first)
     if isinstance(charts, Download):
         return charts
     found = await tx.service(HealthService).of_subject(
@@ -175,8 +179,7 @@ async def _content(
     return {
         **charts,
         "proof": found.coverage.proof(about.aa_id or ""),
-        "whole": found.whole,
-        "percent": percentage,
+        **_figures(found, view, first),
         "apis": apis.view(api_list, page_context.query) if not code else None,
         "others": shown_others if _has_others(about) else None,
         "incidents": listed.view(incidents, page_context.query),
@@ -186,6 +189,19 @@ async def _content(
         ),
         "outvoted": sorted({aa_id for one in found.disputed.values() for aa_id in one.outvoted}),
         **_counts(page_context, about, totals),
+    }
+
+
+def _figures(found: HealthOfSubject, view: HealthQuery, first: HealthQuery) -> Mapping[str, object]:
+    """Returns the calls that come first, the view of their charts, and all of the view."""
+    of_first = (
+        one.health for one in found.apis if one.tag is Tag.REQUESTS and one.type == first.code
+    )
+    return {
+        "leading": first,
+        "first": found.whole if first == view else next(of_first, None),
+        "whole": found.whole,
+        "percent": percentage,
     }
 
 

@@ -7,7 +7,6 @@ from zoneinfo import ZoneInfo
 
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
-from msgspec import Struct
 
 from mudra.console.disputes.member_disputes import contest_path
 from mudra.console.framework import page
@@ -16,11 +15,11 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.shared_part import shared_table
-from mudra.console.framework.table import Column, Table
 from mudra.console.health.health_query import (
     ALL_ROWS,
     RANGES,
     HealthQuery,
+    leading,
     query_of,
 )
 from mudra.console.health.health_query import USUAL as LATEST
@@ -28,12 +27,17 @@ from mudra.console.health.incident_state import recovering_ids
 from mudra.console.health.labels import cause_lines, member_headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.planned import planned_maintenances
+from mudra.console.pages.member.health.health_lines import (
+    ApiOfPair,
+    figure_of,
+    lines_of,
+    lines_table,
+)
+from mudra.console.pages.member.health.is_it_me import ComparisonLine, compared_with_others
+from mudra.console.pages.member.health.own_reports import OwnReports, own_reports
 from mudra.console.pages.member.incident import incident_path
-from mudra.console.pages.member.is_it_me import ComparisonLine, compared_with_others
-from mudra.console.pages.member.own_reports import OwnReports, own_reports
 from mudra.http.auth.gates import ADMIN, READER
 from mudra.localization.language import gettext, translatable
-from mudra.metrics.health.api_names import type_name
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.network_health import HealthOfMember
@@ -41,93 +45,20 @@ from mudra.metrics.health.picture import Row
 from mudra.metrics.incidents.explanation import may_see, of_api
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
-from mudra.metrics.incidents.subject import fip_concerned
+from mudra.metrics.incidents.subject import aa_concerned, fip_concerned
 from mudra.metrics.notifications.followed_fips import FollowService
-from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.percentage import percentage
 from mudra.shared.entity_type import EntityType
 from mudra.shared.time_text import INDIA
 from mudra.timeline.timeline_service import Reader, TimelineService
 
 _QUIET: Final = "24h"
 """What the page opens on while nothing is wrong: a member's calls of one hour may be few."""
-_ApiOfPair = tuple[str | None, str, Tag, str]
-"""An API between an AA and a FIP."""
 _TITLES: Final = {
     EntityType.FIP: translatable("My APIs, as each AA sees them"),
     EntityType.AA: translatable("My reporting, and the FIPs"),
     EntityType.FIU: translatable("The FIPs I depend on"),
 }
-_STATUSES: Final = {
-    Status.GOOD: translatable("GOOD"),
-    Status.BAD: translatable("BAD"),
-    Status.UNSURE: translatable("UNSURE"),
-}
-_TONES: Final = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
-_RECOVERED: Final = translatable("BAD EARLIER")
-"""BAD over the time of the page, GOOD in the last hour; it comes after BAD where that is sorted."""
-
-
-class Line(Struct, frozen=True, gc=False):
-    """One API between two parties. Times in milliseconds, the share from 0 to 1."""
-
-    other: str
-    name: str
-    """Of the other."""
-    tag: Tag
-    code: str
-    calls: int
-    share: float | None
-    p50: int | None
-    p95: int | None
-    longest: int | None
-    status: Status
-    recovered: bool
-
-    @property
-    def success(self) -> float | None:
-        """The share in percent: written for the rows that are shown, in decimal arithmetic."""
-        return percentage(self.share)
-
-    @property
-    def api(self) -> str:
-        """The name of the API in the current language: a file's is in English."""
-        return type_name(self.tag, self.code)
-
-
-def _table(other: str) -> Table[Line]:
-    return Table(
-        "health",
-        translatable("Health"),
-        (
-            Column[Line]("name", other, lambda line: line.name),
-            Column[Line]("other", translatable("ID"), lambda line: line.other, "file"),
-            Column[Line]("api", translatable("API"), lambda line: line.api),
-            Column[Line](
-                "status",
-                translatable("Status"),
-                lambda line: _RECOVERED if line.recovered else _STATUSES[line.status],
-                "tag",
-                tone=lambda line: "quiet" if line.recovered else _TONES[line.status],
-            ),
-            Column[Line]("calls", translatable("Calls"), lambda line: line.calls, "number"),
-            Column[Line](
-                "success", translatable("Success, %"), lambda line: line.success, "number"
-            ),
-            Column[Line]("p50", translatable("p50, ms"), lambda line: line.p50, "number"),
-            Column[Line]("p95", translatable("p95, ms"), lambda line: line.p95, "number"),
-            Column[Line](
-                "longest", translatable("Longest, ms"), lambda line: line.longest, "number"
-            ),
-        ),
-        first_sort="status",  # BAD, BAD EARLIER, GOOD, UNSURE: bad ones first
-        rows=20,
-    )
-
-
-_AS_AAS_SEE_IT: Final = _table("AA")
-_OF_FIPS: Final = _table("FIP")
 
 
 @page.get("/entity/{entity_id:str}/health", gate=READER)
@@ -141,7 +72,7 @@ async def health(page_context: PageContext) -> Outcome:
         charts = await _charts(page_context, view)
         if isinstance(charts, Download):
             return charts
-        return RenderedPage(PART, {**charts, "view": view})
+        return RenderedPage(PART, {**charts, "leading": view})
     heading = gettext(_TITLES[EntityType(page_context.member.entity_type)])
     facts = {"view": view, "heading": heading}
     return StreamedPage("health.html", facts, lambda then: _content(then, view))
@@ -210,13 +141,17 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     entity_id, within = page_context.member.entity_id, view.within
     kind = EntityType(page_context.member.entity_type)
     incidents = await _concerning(page_context, view)
+    first = leading(view, [one for one in incidents if _is_at(one, entity_id)])
     charts: Mapping[str, object] | Download = LATER
     if not OVER_TIME.comes_later(page_context.query):
-        charts = await _charts(page_context, view)
+        charts = await _charts(page_context, first)
     if isinstance(charts, Download):
         return charts
     own = await _own(page_context, within)
-    table = _AS_AAS_SEE_IT if kind is EntityType.FIP else _OF_FIPS
+    every = "export" in page_context.query  # a file has a row for each API
+    table = lines_table(
+        "AA" if kind is EntityType.FIP else "FIP", every=every, one_api=bool(view.code)
+    )
     followed = await _followed(page_context)
     rows = [row for row in own.rows if not followed or row.subject.fip_id in followed]
     good_now = await _good_now(page_context, view) if _any_bad(rows) else frozenset()
@@ -227,7 +162,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         ("lines", "" if kind is EntityType.FIU else entity_id, within, view.code, followed),
         (rows, good_now, names),
         table,
-        lambda: _lines(rows, table, view.code, good_now, names),
+        lambda: lines_of(rows, kind, view.code, good_now, names, every=every),
         gettext("No AA reported any traffic in this time."),
         gettext("Choose a longer time above to see more."),
     )
@@ -240,6 +175,8 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         reports = await own_reports(page_context, within)
     return reports.export(page_context.query) or {
         **charts,
+        "leading": first,
+        "figure": figure_of(rows, first.code),
         "has_charts": kind is not EntityType.FIU,
         **(await _choices(page_context) if kind is EntityType.FIU else {}),
         "causes": cause_lines(
@@ -273,6 +210,11 @@ async def _own(page_context: PageContext, within: TimeRange) -> HealthOfMember:
     return await page_context.tx.service(HealthService).of_member(
         member.entity_id, EntityType(member.entity_type), within, page_context.now, by_aa=True
     )
+
+
+def _is_at(stored: StoredIncident, entity_id: str) -> bool:
+    subject = stored.incident.subject
+    return entity_id in {aa_concerned(subject), fip_concerned(subject)}
 
 
 def _any_bad(rows: Sequence[Row]) -> bool:
@@ -309,7 +251,7 @@ async def follow(page_context: PageContext, fields: Fields, entity_id: FromPath[
     return refused or GoTo(f"{member_path(entity_id, 'health')}#followed")
 
 
-async def _good_now(page_context: PageContext, view: HealthQuery) -> frozenset[_ApiOfPair]:
+async def _good_now(page_context: PageContext, view: HealthQuery) -> frozenset[ApiOfPair]:
     """Returns which APIs are GOOD in the last hour; none where the page is about that anyway."""
     if not view.live or view.range_name == LATEST:
         return frozenset()
@@ -321,38 +263,6 @@ async def _good_now(page_context: PageContext, view: HealthQuery) -> frozenset[_
         for api in row.apis
         if api.health is not None and api.health.status is Status.GOOD
     )
-
-
-def _lines(
-    rows: Sequence[Row],
-    table: Table[Line],
-    code: str,
-    good_now: frozenset[_ApiOfPair],
-    names: Mapping[str, str],
-) -> Sequence[Line]:
-    """Returns one line for each API that can succeed or fail; the two timings have a time only."""
-    others = [
-        (row, row.subject.aa_id if table is _AS_AAS_SEE_IT else row.subject.fip_id) for row in rows
-    ]
-    return [
-        Line(
-            other=other,
-            name=names.get(other, other),
-            tag=api.tag,
-            code=api.type,
-            calls=api.health.total,
-            share=api.health.success,
-            p50=api.time.p50 if api.time else None,
-            p95=api.time.p95 if api.time else None,
-            longest=api.time.p100 if api.time else None,
-            status=api.health.status,
-            recovered=api.health.status is Status.BAD
-            and (row.subject.aa_id, row.subject.fip_id, api.tag, api.type) in good_now,
-        )
-        for row, other in others
-        for api in row.apis
-        if api.health is not None and code in {"", api.type}
-    ]
 
 
 handlers: Final[list[ControllerRouterHandler]] = [health, follow]

@@ -1,0 +1,181 @@
+"""The lines of the health page of a member: each counterpart with its worst API."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.console.framework.table import Column, Table
+from mudra.localization.language import current, translatable
+from mudra.metrics.health.api_names import type_name
+from mudra.metrics.health.health import Status
+from mudra.metrics.health.picture import Row
+from mudra.metrics.payload.catalogue import CALL_CODES, Tag
+from mudra.metrics.rollup.percentage import percentage, share_of
+from mudra.shared.entity_type import EntityType
+
+ApiOfPair = tuple[str | None, str, Tag, str]
+"""An API between an AA and a FIP."""
+_STATUSES: Final = {
+    Status.GOOD: translatable("GOOD"),
+    Status.BAD: translatable("BAD"),
+    Status.UNSURE: translatable("UNSURE"),
+}
+_TONES: Final = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
+_RECOVERED: Final = translatable("BAD EARLIER")
+"""BAD over the time of the page, GOOD in the last hour; it comes after BAD where that is sorted."""
+
+
+class Line(Struct, frozen=True, gc=False):
+    """One API between two parties. Times in milliseconds, the share from 0 to 1."""
+
+    other: str
+    name: str
+    """Of the other."""
+    tag: Tag
+    code: str
+    calls: int
+    share: float | None
+    p50: int | None
+    p95: int | None
+    longest: int | None
+    status: Status
+    recovered: bool
+    rest: tuple["Line", ...] = ()
+    """The other APIs of the same two."""
+
+    @property
+    def others(self) -> str:
+        """The other APIs, each with its success."""
+        return ", ".join(
+            one.api if one.success is None else f"{one.api} {current().number(one.success, 1)} %"
+            for one in self.rest
+        )
+
+    @property
+    def success(self) -> float | None:
+        """The share in percent: written for the rows that are shown, in decimal arithmetic."""
+        return percentage(self.share)
+
+    @property
+    def api(self) -> str:
+        """The name of the API in the current language: a file's is in English."""
+        return type_name(self.tag, self.code)
+
+
+def lines_table(other: str, *, every: bool, one_api: bool) -> Table[Line]:
+    """Returns the table of lines: with `every` API of a counterpart, or with its worst one."""
+    worst = not (every or one_api)
+    rest = Column[Line](
+        "rest", translatable("Other APIs"), lambda line: line.others or None, folded=True
+    )
+    return Table(
+        "health",
+        translatable("Health"),
+        (
+            Column[Line]("name", other, lambda line: line.name),
+            Column[Line]("other", translatable("ID"), lambda line: line.other, "file"),
+            Column[Line](
+                "api",
+                translatable("Worst API") if worst else translatable("API"),
+                lambda line: line.api,
+                phone="figure",
+            ),
+            Column[Line](
+                "status",
+                translatable("Status"),
+                lambda line: _RECOVERED if line.recovered else _STATUSES[line.status],
+                "tag",
+                tone=lambda line: "quiet" if line.recovered else _TONES[line.status],
+                phone="state",
+            ),
+            Column[Line]("calls", translatable("Calls"), lambda line: line.calls, "number"),
+            Column[Line](
+                "success",
+                translatable("Success, %"),
+                lambda line: line.success,
+                "number",
+                phone="figure",
+            ),
+            Column[Line]("p50", translatable("p50, ms"), lambda line: line.p50, "number"),
+            Column[Line]("p95", translatable("p95, ms"), lambda line: line.p95, "number"),
+            Column[Line](
+                "longest", translatable("Longest, ms"), lambda line: line.longest, "number"
+            ),
+            *([rest] if worst else []),
+        ),
+        first_sort="status",  # BAD, BAD EARLIER, GOOD, UNSURE: bad ones first
+        rows=20,
+    )
+
+
+class Figure(Struct, frozen=True):
+    """Success in percent of the calls that count toward it; None without any."""
+
+    share: float | None
+    eligible: int
+
+
+def figure_of(rows: Sequence[Row], code: str) -> Figure:
+    """Returns the success of some pairs: of the calls of an API, or of all without `code`."""
+    wanted = {code} if code else CALL_CODES
+    found = [
+        api.health
+        for row in rows
+        for api in row.apis
+        if api.tag is Tag.REQUESTS and api.type in wanted
+        if api.health is not None
+    ]
+    succeeded, eligible = sum(one.succeeded for one in found), sum(one.eligible for one in found)
+    return Figure(percentage(share_of(succeeded, eligible), 1), eligible)
+
+
+def lines_of(
+    rows: Sequence[Row],
+    kind: EntityType,
+    code: str,
+    good_now: frozenset[ApiOfPair],
+    names: Mapping[str, str],
+    *,
+    every: bool,
+) -> Sequence[Line]:
+    """Returns one line for each counterpart, the worst first, with its worst API.
+
+    With `every` there is one for each API that can succeed or fail; the two timings have a time
+    only.
+    """
+    others = [
+        (row, row.subject.aa_id if kind is EntityType.FIP else row.subject.fip_id) for row in rows
+    ]
+    lines = [
+        Line(
+            other=other,
+            name=names.get(other, other),
+            tag=api.tag,
+            code=api.type,
+            calls=api.health.total,
+            share=api.health.success,
+            p50=api.time.p50 if api.time else None,
+            p95=api.time.p95 if api.time else None,
+            longest=api.time.p100 if api.time else None,
+            status=api.health.status,
+            recovered=api.health.status is Status.BAD
+            and (row.subject.aa_id, row.subject.fip_id, api.tag, api.type) in good_now,
+        )
+        for row, other in others
+        for api in row.apis
+        if api.health is not None and code in {"", api.type}
+    ]
+    if every:
+        return lines
+    of_other: dict[str, list[Line]] = {}
+    for one in sorted(lines, key=_trouble):
+        of_other.setdefault(one.other, []).append(one)
+    return [replace(worst, rest=tuple(rest)) for worst, *rest in of_other.values()]
+
+
+def _trouble(line: Line) -> tuple[bool, bool, float, int]:
+    """Returns what sorts lines: bad ones, those that were bad, then by failed calls and calls."""
+    failed = line.calls * (1 - (1.0 if line.share is None else line.share))
+    return line.status is not Status.BAD, line.recovered, -failed, -line.calls
