@@ -201,6 +201,7 @@ def test_a_right_payload_is_taken_as_it_is(payload):
     checked = taken(encode_report(payload))
 
     assert checked.report == payload
+    assert (checked.aa_id, checked.txn_id) == (payload.aa_id, payload.txn_id)
     assert checked.window == WINDOW_START
     assert checked.notes == ()
 
@@ -292,6 +293,7 @@ def test_a_window_is_taken_from_60_seconds_before_its_end_until_7_days_after(now
     answer = check_report(encode_report(request_metrics()), now)
 
     assert isinstance(answer, CheckedReport) is accepted
+    assert accepted or answer.total == len(answer.findings) == 1
 
 
 def test_the_content_is_the_same_in_any_order_and_under_any_txn_id():
