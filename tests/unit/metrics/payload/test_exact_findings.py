@@ -206,24 +206,6 @@ def test_a_payload_without_fips_is_another_one_of_requests_than_of_notifications
 
 
 @pytest.mark.parametrize(
-    ("pending", "noted"), [(0, ["$.fips[0].metrics[0]", "$.fips[0].metrics[1]"]), (1, [])]
-)
-def test_notifications_without_a_final_one_are_noted_unless_some_are_pending(
-    pending: int, noted: list[str]
-) -> None:
-    value = as_value(notification_metrics(fips=1))
-    final, other = value["fips"][0]["metrics"][:2]
-    final |= {"counts": [0] * 15, "status": [*[0] * 6, pending]}
-    other |= {"counts": [1 if pending else 0, *[0] * 14]}
-    value["fips"][0]["metrics"] = [final, other]
-
-    checked = check_at_once(msgspec.json.encode(value), SOON_AFTER)
-
-    assert isinstance(checked, CheckedReport)
-    assert [one.path for one in checked.notes] == noted
-
-
-@pytest.mark.parametrize(
     ("text", "microsecond"),
     [
         ("2026-03-04T10:20:00Z", 0),
@@ -357,51 +339,6 @@ def test_a_type_that_comes_again_after_another_is_refused() -> None:
     assert isinstance(refused, ReportRefused)
     assert refused.findings[0].path == "$.fips[0].metrics[2].type"
     assert check_at_once(msgspec.json.encode(value), SOON_AFTER) is None
-
-
-def test_a_type_without_traffic_is_noted_and_200_of_them_at_most() -> None:
-    value = as_value(request_metrics(fips=30))
-    for fip in value["fips"]:
-        for block in fip["metrics"]:
-            block["counts"] = [0] * 15
-            block["pxx"] = [7] * 4
-
-    checked = check_at_once(msgspec.json.encode(value), SOON_AFTER)
-
-    assert isinstance(checked, CheckedReport)
-    assert len(checked.notes) == 201
-    value["fips"][0]["metrics"][0]["counts"][0] = 3
-    assert check_at_once(msgspec.json.encode(value), SOON_AFTER).notes[0].path.endswith("[1]")
-    assert checked.notes[0].sentence() == (
-        "$.fips[0].metrics[0] reports no traffic; allowed: a type without traffic is left out"
-    )
-
-
-@pytest.mark.parametrize(
-    ("status", "problem"),
-    [
-        ([6, 0, 6, 0, 0, 0, 0], "has 6 outcomes (positions 1 and 2) of 5 final notifications"),
-        ([4, 2, 0, 0, 0, 0, 0], "has 6 outcomes (positions 1 and 2) of 5 final notifications"),
-        ([0, 0, 9, 0, 0, 0, 0], "has 9 as readyRecdCnt of 5 final notifications"),
-        ([3, 2, 3, 2, 0, 6, 0], "has 6 as timeoutRecdCnt of 5 final notifications"),
-        ([3, 2, 5, 5, 5, 5, 900], ""),
-        ([0, 0, 0, 5, 0, 0, 0], ""),  # refused by the AA: no outcome
-    ],
-)
-def test_statuses_beyond_the_final_notifications_are_noted(status, problem) -> None:
-    value = as_value(notification_metrics())
-    place, block = next(
-        (place, one)
-        for place, one in enumerate(value["fips"][0]["metrics"])
-        if one["type"] == "finot"
-    )
-    block |= {"counts": [5, 5, *[0] * 13], "status": status}
-
-    checked = check_at_once(msgspec.json.encode(value), SOON_AFTER)
-
-    assert isinstance(checked, CheckedReport)
-    path = f"$.fips[0].metrics[{place}].status"
-    assert [one.problem for one in checked.notes if one.path == path] == [problem][: bool(problem)]
 
 
 def test_what_cannot_be_read_is_one_finding() -> None:

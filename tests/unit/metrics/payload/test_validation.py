@@ -263,15 +263,6 @@ def test_a_total_may_exceed_the_answers():
     taken(value)
 
 
-def test_a_type_sent_with_zeros_is_taken_with_a_note():
-    value = as_value(request_metrics())
-    value["fips"][1]["metrics"][2] |= {"counts": [0] * 15, "pxx": [0] * 4}
-
-    (note,) = taken(value).notes
-
-    assert (note.path, note.severity) == ("$.fips[1].metrics[2]", Severity.NOTE)
-
-
 def test_a_fip_that_the_registry_does_not_know_is_noted():
     (note,) = unknown_fips(
         taken(encode_report(request_metrics(fips=3))), {"BANK-000", "BANK-002"}, ContentLimits()
