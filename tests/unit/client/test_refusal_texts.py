@@ -2,6 +2,7 @@
 
 import base64
 import json
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives import hashes
@@ -11,7 +12,7 @@ from joserfc.jwk import RSAKey
 
 from mudra.client.errors import TokenMalformed, TokenRefused
 from mudra.client.verification.check import Expected, check
-from mudra.client.verification.compact import read_header, split
+from mudra.client.verification.compact import base64url, read_header, split
 
 MAX_LENGTH = 16 * 1024
 
@@ -124,9 +125,11 @@ def signature(signed: str) -> str:
         ("aaaa.bbbb.ccccc", NO_CANON),
         ("aB.bbbb.cccc", NO_CANON),
         ("aaB.bbbb.cccc", NO_CANON),
+        (None, "the token is NoneType, not a text"),
+        (b"aaaa.bbbb.cccc", "the token is bytes, not a text"),
     ],
 )
-def test_each_form_refused_says_why(token: str, diagnosis: str) -> None:
+def test_each_form_refused_says_why(token: Any, diagnosis: str) -> None:
     with pytest.raises(TokenMalformed) as error:
         split(token)
 
@@ -141,6 +144,14 @@ def test_one_spelling_of_each_length_is_taken(token: str) -> None:
 
     assert f"{parts.signed}.{parts.signature.decode()}" == token
     assert parts.signed == token.rpartition(".")[0]
+
+
+@pytest.mark.parametrize(
+    ("number", "read"),
+    [("AQAB", "AQAB"), ("+_8A", "-_8A"), ("-/8X=", "-_8X"), ("/w==", "_w"), (7, "7")],
+)
+def test_a_number_of_a_key_is_read_in_each_form_in_use(number: object, read: str) -> None:
+    assert base64url(number) == read
 
 
 GOOD_HEADER: dict[str, object] = {"alg": "RS256", "typ": "JWT", "kid": "k"}

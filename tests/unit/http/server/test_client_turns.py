@@ -10,6 +10,7 @@ import struct
 from collections.abc import Iterator
 from ipaddress import ip_network
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from tests.support.until import until
@@ -231,6 +232,29 @@ def test_four_clients_have_a_turn_in_a_round() -> None:
     counts = asyncio.run(begun_after_each_round())
 
     assert max(later - earlier for earlier, later in pairwise(counts)) == 4
+
+
+def test_a_request_that_is_cancelled_while_it_waits_for_its_turn_gets_on_no_more() -> None:
+    """As at its deadline."""
+
+    async def got_on() -> list[str]:
+        turns, got_on = ClientTurns().of(STRANGER, ()), list[str]()
+
+        async def app(*_: object) -> None:
+            await asyncio.sleep(0)
+            got_on.append("after its first step")
+
+        crowd = [asyncio.ensure_future(turns.take()) for _ in range(10)]
+        nothing: Any = None
+        request = asyncio.ensure_future(turns.answer(app, nothing, nothing, nothing))
+        for _round in range(3):
+            await asyncio.sleep(0)
+        request.cancel()
+        await asyncio.wait([*crowd, request])
+        assert request.cancelled()
+        return got_on
+
+    assert asyncio.run(got_on()) == []
 
 
 def prompt() -> bytes:

@@ -93,11 +93,19 @@ def test_notes_that_are_not_named_one_by_one_are_counted() -> None:
         fip["metrics"] = [{"type": "adisc", "counts": [0] * 15, "pxx": [0] * 4}]
 
     checked = check_report(msgspec.json.encode(silent), SOON_AFTER)
+    of_one = unknown_fips(facts(*(f"F{n}" for n in range(201))), set(), ContentLimits())
+    of_none = unknown_fips(facts(*(f"F{n}" for n in range(200))), set(), ContentLimits())
 
     assert isinstance(unknown, tuple)
     assert isinstance(checked, CheckedReport)
     assert (len(unknown), unknown[-1].path) == (201, "$.fips")
-    assert unknown[-1].problem == "has more like these: 60 FIPs are not in the registry"
+    assert unknown[-1] == Finding(
+        "$.fips",
+        "has more like these: 60 FIPs are not in the registry",
+        severity=Severity.NOTE,
+    )
+    assert of_one[-1].problem == "has more like these: 1 FIPs are not in the registry"
+    assert (len(of_none), of_none[-1].path) == (200, "$.fips[199].fipId")
     assert (len(checked.notes), checked.notes[-1].problem) == (
         201,
         "has more like these: 50 blocks",
@@ -156,6 +164,45 @@ def test_a_body_of_more_than_a_mebibyte_is_not_walked() -> None:
     assert (
         finding.allowed == f"payloads of up to {MAX_WALKED_BYTES} bytes have all their errors named"
     )
+
+
+@pytest.mark.parametrize(
+    ("length", "path", "allowed"),
+    [
+        (MAX_WALKED_BYTES, "$.duration", "each member once"),
+        (MAX_WALKED_BYTES + 1, "$", "payloads of up to 1048576 bytes have all their errors named"),
+    ],
+)
+def test_what_a_mebibyte_has_twice_is_named_and_not_of_one_byte_more(
+    length: int, path: str, allowed: str
+) -> None:
+    body = encode_report(request_metrics())
+    twice = body.replace(b'"duration":600', b'"duration":600,"duration":600')
+
+    refused = check_report(twice.ljust(length), SOON_AFTER)
+
+    assert isinstance(refused, ReportRefused)
+    assert [(one.path, one.allowed) for one in refused.findings] == [(path, allowed)]
+
+
+def test_an_escape_is_a_spelling_like_any_other() -> None:
+    """Only an escaped quotation mark is looked at twice: it counts like one of a second member."""
+    body = encode_report(request_metrics())
+    escaped = body.replace(b'"aaId"', b'"aa\\u0049d"')
+    quoted = body.replace(b'"agentVersion":"', b'"agentVersion":"\\"')
+
+    assert isinstance(check_at_once(escaped, SOON_AFTER), CheckedReport)
+    assert check_at_once(quoted, SOON_AFTER) is None
+    assert isinstance(check_report(quoted, SOON_AFTER), CheckedReport)
+
+
+def test_a_payload_without_fips_is_another_one_of_requests_than_of_notifications() -> None:
+    alike = [build(fips=0, txn_id="same") for build in (request_metrics, notification_metrics)]
+    requests, notifications = (check_at_once(encode_report(one), SOON_AFTER) for one in alike)
+
+    assert isinstance(requests, CheckedReport)
+    assert isinstance(notifications, CheckedReport)
+    assert requests.content_hash != notifications.content_hash
 
 
 @pytest.mark.parametrize(
@@ -292,51 +339,6 @@ def test_a_type_that_comes_again_after_another_is_refused() -> None:
     assert isinstance(refused, ReportRefused)
     assert refused.findings[0].path == "$.fips[0].metrics[2].type"
     assert check_at_once(msgspec.json.encode(value), SOON_AFTER) is None
-
-
-def test_a_type_without_traffic_is_noted_and_200_of_them_at_most() -> None:
-    value = as_value(request_metrics(fips=30))
-    for fip in value["fips"]:
-        for block in fip["metrics"]:
-            block["counts"] = [0] * 15
-            block["pxx"] = [7] * 4
-
-    checked = check_at_once(msgspec.json.encode(value), SOON_AFTER)
-
-    assert isinstance(checked, CheckedReport)
-    assert len(checked.notes) == 201
-    value["fips"][0]["metrics"][0]["counts"][0] = 3
-    assert check_at_once(msgspec.json.encode(value), SOON_AFTER).notes[0].path.endswith("[1]")
-    assert checked.notes[0].sentence() == (
-        "$.fips[0].metrics[0] reports no traffic; allowed: a type without traffic is left out"
-    )
-
-
-@pytest.mark.parametrize(
-    ("status", "problem"),
-    [
-        ([6, 0, 6, 0, 0, 0, 0], "has 6 outcomes (positions 1 and 2) of 5 final notifications"),
-        ([4, 2, 0, 0, 0, 0, 0], "has 6 outcomes (positions 1 and 2) of 5 final notifications"),
-        ([0, 0, 9, 0, 0, 0, 0], "has 9 as readyRecdCnt of 5 final notifications"),
-        ([3, 2, 3, 2, 0, 6, 0], "has 6 as timeoutRecdCnt of 5 final notifications"),
-        ([3, 2, 5, 5, 5, 5, 900], ""),
-        ([0, 0, 0, 5, 0, 0, 0], ""),  # refused by the AA: no outcome
-    ],
-)
-def test_statuses_beyond_the_final_notifications_are_noted(status, problem) -> None:
-    value = as_value(notification_metrics())
-    place, block = next(
-        (place, one)
-        for place, one in enumerate(value["fips"][0]["metrics"])
-        if one["type"] == "finot"
-    )
-    block |= {"counts": [5, 5, *[0] * 13], "status": status}
-
-    checked = check_at_once(msgspec.json.encode(value), SOON_AFTER)
-
-    assert isinstance(checked, CheckedReport)
-    path = f"$.fips[0].metrics[{place}].status"
-    assert [one.problem for one in checked.notes if one.path == path] == [problem][: bool(problem)]
 
 
 def test_what_cannot_be_read_is_one_finding() -> None:

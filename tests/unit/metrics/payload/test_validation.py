@@ -201,6 +201,7 @@ def test_a_right_payload_is_taken_as_it_is(payload):
     checked = taken(encode_report(payload))
 
     assert checked.report == payload
+    assert (checked.aa_id, checked.txn_id) == (payload.aa_id, payload.txn_id)
     assert checked.window == WINDOW_START
     assert checked.notes == ()
 
@@ -226,7 +227,10 @@ def test_a_size_beyond_any_machine_integer_is_kept_exactly():
     block = value["fips"][0]["metrics"][9]
     block["sumOfSizeOfDataPackets"] = "9" * 4000
 
-    assert taken(value).report.fips[0].metrics[9].sum_of_size_of_data_packets == "9" * 4000
+    checked = taken(value)
+
+    assert checked.report.fips[0].metrics[9].sum_of_size_of_data_packets == "9" * 4000
+    assert checked.notes == ()
 
 
 def test_a_size_of_any_length_is_taken_and_counts_as_the_largest_that_can_be_summed():
@@ -238,7 +242,9 @@ def test_a_size_of_any_length_is_taken_and_counts_as_the_largest_that_can_be_sum
 
     (note,) = checked.notes
     assert (note.severity, note.path[-22:]) == (Severity.NOTE, "sumOfSizeOfDataPackets")
-    assert len(note.problem) < 100
+    assert note.sentence().endswith(
+        " is beyond 4000 digits and counts as the largest of these"  # no right one is named
+    )
     blocks = [one for fip in checked.report.fips for one in fip.metrics if one.type == "fif"]
     (sums,) = together(*blocks).rows()
     assert sums.data_bytes == 10**4000 - 1
@@ -255,15 +261,6 @@ def test_a_total_may_exceed_the_answers():
     value["fips"][0]["metrics"][0]["counts"] = [2**53 - 1, *[0] * 14]
 
     taken(value)
-
-
-def test_a_type_sent_with_zeros_is_taken_with_a_note():
-    value = as_value(request_metrics())
-    value["fips"][1]["metrics"][2] |= {"counts": [0] * 15, "pxx": [0] * 4}
-
-    (note,) = taken(value).notes
-
-    assert (note.path, note.severity) == ("$.fips[1].metrics[2]", Severity.NOTE)
 
 
 def test_a_fip_that_the_registry_does_not_know_is_noted():
@@ -287,6 +284,7 @@ def test_a_window_is_taken_from_60_seconds_before_its_end_until_7_days_after(now
     answer = check_report(encode_report(request_metrics()), now)
 
     assert isinstance(answer, CheckedReport) is accepted
+    assert accepted or answer.total == len(answer.findings) == 1
 
 
 def test_the_content_is_the_same_in_any_order_and_under_any_txn_id():
