@@ -95,8 +95,8 @@ def test_the_health_of_an_aa_is_in_hindi_and_its_file_is_not(service: Service) -
     assert re.search('<span lang="en">[^<]+</span></td>', shown)  # what the API found in a payload
     whole(browser.get(f"{page}?over-time=part"), part=True)
     file = browser.get(f"{page}?export=health&health.q=खाता खोज").text.splitlines()
-    assert file[0] == '\ufeffFIP,API,Status,Calls,"Success, %","p50, ms","p95, ms","Longest, ms"'
-    assert {line.split(",")[1] for line in file[1:]} == {"account discovery"}
+    assert file[0] == '\ufeffFIP,ID,API,Status,Calls,"Success, %","p50, ms","p95, ms","Longest, ms"'
+    assert {line.split(",")[2] for line in file[1:]} == {"account discovery"}
     wrong = browser.get(f"{page}?range=year")
     assert (wrong.status_code, '<p role="alert"><span lang="en">' in whole(wrong)) == (400, True)
 
@@ -294,7 +294,7 @@ def test_the_activity_is_in_hindi(service: Service) -> None:
 
 def test_the_page_of_addresses_answers_every_act_in_hindi(service: Service) -> None:
     bare = new_member(service)
-    assert "पहले पंजीकरण में ips जोड़ें।" in whole(hindi(bare).get(at(bare, "addresses")))
+    assert "पहले पंजीकरण में पते जोड़ें।" in whole(hindi(bare).get(at(bare, "addresses")))
     one, elsewhere = member_with_entry(service), new_address()
     member = one.registry.member
     assert one.generate(service.client(elsewhere)).status_code == 200

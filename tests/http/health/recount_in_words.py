@@ -113,7 +113,7 @@ def figures_of_subject(
     time = f"from={truth.began:%Y-%m-%dT%H:%M:%SZ}&to={end:%Y-%m-%dT%H:%M:%SZ}"
     page = noc.get(f"/console/operator/health/{path}?{time}&type=all").text.replace("\n", " ")
     whole = counted(CUSTOMERS)
-    share, calls = found(r">([\d.]+) %</strong> of ([\d,]+) calls succeeded", page)
+    share, calls = found(r">([\d.]+)\s%</strong> of ([\d,]+) calls succeeded", page)
     compared.same("health: success", float(share), whole.percent(1))
     compared.same("health: calls", number(calls), whole.eligible)
     by_api = _rows_of(page, "apis")

@@ -22,6 +22,7 @@ from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.public_rows import is_current
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.incidents.subject import NO_NAMES, Names
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.overview.board.dashboard_rows import (
@@ -80,6 +81,8 @@ class Dashboard(Struct, frozen=True):
     """Kinds of which there are more than are counted."""
     to_handle: Sequence[StoredIncident] = ()
     """The incidents among the rows."""
+    names: Names = NO_NAMES
+    """Of members, by their IDs."""
     judged_until: datetime | None = None
     unjudged_since: datetime | None = None
     """Since when no window was judged, if for long: what is broken now is not known."""
@@ -117,7 +120,11 @@ async def read_dashboard(
     unjudged_since = judged_until if judged_until and not is_current(judged_until, now) else None
     found = dashboard_of(rows, scopes, most)
     return replace(
-        found, to_handle=to_handle, judged_until=judged_until, unjudged_since=unjudged_since
+        found,
+        names=names,
+        to_handle=to_handle,
+        judged_until=judged_until,
+        unjudged_since=unjudged_since,
     )
 
 

@@ -95,7 +95,7 @@ async def incident(page_context: PageContext, incident_id: FromPath[UUID]) -> Ou
     if isinstance(charts, Download):
         return charts
     if OVER_TIME.is_part(page_context.query):
-        return RenderedPage(PART, {**charts, "view": view})
+        return RenderedPage(PART, {**charts, "leading": view})
     facts = {
         **charts,
         **await _state(page_context, stored, names),
@@ -106,6 +106,7 @@ async def incident(page_context: PageContext, incident_id: FromPath[UUID]) -> Ou
         "percent": percentage,
         "all_figures": member_path(member.entity_id, "health") + view.query(),
         "view": view,
+        "leading": view,
     }
     return RenderedPage("member_incident.html", facts)
 

@@ -72,8 +72,7 @@ async def show_board(page_context: PageContext) -> Outcome:
     shown = rows if kind else _few_of_each(rows)
     counts = found.counts
     health = page_context.tx.service(HealthService)
-    names = await health.names()
-    causes = await _causes(page_context, found, names)
+    causes = await _causes(page_context, found)
     cut = left_out(found, kind)
     return RenderedPage(
         "operator_dashboard.html",
@@ -86,7 +85,7 @@ async def show_board(page_context: PageContext) -> Outcome:
             "address": BOARD + (f"?kind={kind}" if kind in tuple(Kind) else ""),
             "causes": causes,
             "changed": await health.changed_rates() if causes is not None else (),
-            "names": names,
+            "names": found.names,
             "api_names": api_names,
             "at_once": await health.at_once(found.to_handle) if causes else (),
             "incidents": sum(counts.get(one, 0) for one in _CAUSES),
@@ -122,9 +121,7 @@ def _of_kind(found: Dashboard, kind: str) -> Sequence[DashboardRow]:
     return [row for row in found.rows if not kind or row.kind.value == kind]
 
 
-async def _causes(
-    page_context: PageContext, board: Dashboard, names: Mapping[str, str]
-) -> list[CauseRow] | None:
+async def _causes(page_context: PageContext, board: Dashboard) -> list[CauseRow] | None:
     """Returns what is broken now; None for operators who may not see it."""
     if Scope.HEALTH not in page_context.scopes:
         return None
@@ -132,7 +129,7 @@ async def _causes(
     health = page_context.tx.service(HealthService)
     never = await health.never_reported(silent_aas(found))
     called = await callees(page_context.tx, found)
-    rows = cause_rows(found, board.judged_until, page_context.now, never, names, called)
+    rows = cause_rows(found, board.judged_until, page_context.now, never, board.names, called)
     return rows[:MAX_COUNT]
 
 

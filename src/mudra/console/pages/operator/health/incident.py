@@ -177,7 +177,7 @@ async def incident_page(
     if isinstance(charts, Download):
         return charts
     if OVER_TIME.is_part(page_context.query):
-        return RenderedPage(PART, {**charts, "view": view})
+        return RenderedPage(PART, {**charts, "leading": view})
     names = await page_context.tx.service(HealthService).names()
     evidence = await _evidence(page_context, stored.incident, names)
     compared = contrasts_table(lambda row: _contrast_path(row, stored.incident, view))
@@ -201,6 +201,7 @@ async def incident_page(
         "stored": stored,
         "incident": stored.incident,
         "view": view,
+        "leading": view,
         "path": operator_path_of(stored),
         "page_of": _page_of(stored.incident),
         "sides": await _sides(page_context, stored.incident),
