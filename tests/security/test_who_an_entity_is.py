@@ -72,7 +72,8 @@ def test_the_name_of_another_live_entry_is_refused(
     answer = renamed(other, name=alike(bank))
 
     assert answer.status_code == 409, answer.text
-    assert "entityinfo.name" in answer.json()["errorMsg"]
+    said = answer.json()["errorMsg"]
+    assert f"entityinfo.name {alike(bank)} is that of another live entry, or looks like it" in said
 
 
 @pytest.mark.parametrize("unseen", ["\u00ad", "\u2060", "\u3164", "\u2800", "\U000e0041", "\u200d"])

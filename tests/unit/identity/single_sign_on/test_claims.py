@@ -80,6 +80,7 @@ def test_claims_without_a_person_are_refused(claims: dict[str, object], reason: 
         ({"realm_access": {"roles": ["noc", "chiefs"]}}, {Scope.HEALTH, Scope.MEMBERS, Scope.KEYS}),
         ({"realm_access": {"roles": {"noc": 1}}}, set()),
         ({"realm_access": {"roles": []}}, set()),
+        ({"_claim_names": {"address": "src1"}, "realm_access": {"roles": "noc"}}, {Scope.HEALTH}),
     ],
 )
 def test_groups_give_scopes(claims: dict[str, object], scopes: set[Scope]) -> None:

@@ -252,7 +252,9 @@ def test_an_update_that_withdraws_a_scheduled_version_names_it(registry):
     outcome = update(registry, fip(tags="New"), ENTITY)
 
     problem = "withdraws version 2, which was approved to go live at 2026-01-18T09:30:00.000Z"
-    assert [one.problem for one in review.findings] == [problem]
+    (found,) = review.findings
+    assert (found.path, found.problem, found.severity) == ("$", problem, "note")
+    assert found.allowed == "to submit that version again with a new txnid"
     assert outcome.withdrawn.number == 2
     facts = member_notice(outcome)
     assert (facts["withdrawn"], facts["withdrawn_due_at"]) == ("2", LATER.isoformat())
