@@ -14,7 +14,7 @@ from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.levels.evidence import Evidence
 from mudra.levels.gathering import Gathering, Network
-from mudra.levels.months import month_of
+from mudra.levels.months import month_name, month_of
 from mudra.levels.notice import Notice, notices_of
 from mudra.levels.occasions import Occasions
 from mudra.levels.printing.league import Place, league_of
@@ -208,7 +208,7 @@ class LevelService(Struct, frozen=True):
         """Returns the months that have a league table, such as 2026-03, the latest first."""
         zone = ZoneInfo(self.zone)
         return [
-            one.start.astimezone(zone).strftime("%Y-%m")
+            month_name(one, zone)
             for one in await self.reports.periods()
             if one == month_of(one.start, zone)
         ]

@@ -19,3 +19,8 @@ def month_of(at: datetime, zone: tzinfo) -> TimeRange:
 def month_before(at: datetime, zone: tzinfo) -> TimeRange:
     """Returns the month before the one that contains a time."""
     return month_of(month_of(at, zone).start - timedelta(hours=1), zone)
+
+
+def month_name(month: TimeRange, zone: tzinfo) -> str:
+    """Returns the name of a month of a zone, such as 2026-03."""
+    return month.start.astimezone(zone).strftime("%Y-%m")

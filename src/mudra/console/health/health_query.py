@@ -155,7 +155,8 @@ def query_of(
 
 
 def _asked(query: Mapping[str, str], now: datetime, usual: str) -> HealthQuery | InvalidField:
-    code = query.get("type", "").removeprefix(ALL_CALLS)
+    asked = query.get("type", "")
+    code = "" if asked == ALL_CALLS else asked
     rows = ALL_ROWS if query.get("rows") == ALL_ROWS else ""
     if code and code not in CALL_CODES:
         return InvalidField(f"type must be one of {', '.join(CALL_CODES)}")
@@ -227,8 +228,8 @@ def shown_codes(found: Incident) -> frozenset[str]:
 
     Of an incident over all APIs all by which customers are served, unless heartbeats alone show it.
     """
-    if of_subject := codes_of(found.subject) & frozenset(CALL_CODES):
-        return of_subject
+    if own := _codes(found):
+        return own
     return frozenset(CALL_CODES if found.by_heartbeats else CUSTOMER_CODES)
 
 

@@ -9,7 +9,7 @@ from mudra.levels.level_service import LevelService
 from mudra.levels.notice import Notice
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.incidents.subject import NO_NAMES
+from mudra.metrics.incidents.subject import Names
 from mudra.metrics.rollup.coverage import TimeRange
 
 _AHEAD: Final = timedelta(days=7)
@@ -17,7 +17,10 @@ _AHEAD: Final = timedelta(days=7)
 
 
 async def planned_maintenances(
-    page_context: PageContext, within: TimeRange, of: Collection[str] | None = None
+    page_context: PageContext,
+    within: TimeRange,
+    names: Names,
+    of: Collection[str] | None = None,
 ) -> list[tuple[str, Silence, Notice]]:
     """Return the maintenances that touch a time or are active now, of all or of these members.
 
@@ -27,7 +30,6 @@ async def planned_maintenances(
     now = page_context.now if of is None else page_context.now + _AHEAD
     found = await service.maintenances(within, now, of)
     notices = await page_context.tx.service(LevelService).notices(found)
-    names = await service.names() if found else NO_NAMES
     return [
         (names.get(one.entity_id, one.entity_id), one, notices[one.silence_id]) for one in found
     ]

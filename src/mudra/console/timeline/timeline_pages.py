@@ -55,10 +55,11 @@ def _table(names: Mapping[str, str], link: IncidentLink) -> Table[Happening]:
 
 def _text(one: Happening, names: Mapping[str, str]) -> str:
     """Returns what happened, with whom it happened to; an incident names its members itself."""
+    begun = f"{one.text[:1].upper()}{one.text[1:]}"
     if one.kind is HappeningKind.INCIDENT and one.until is None:
-        return gettext("%(incident)s; still open", incident=f"{one.text[:1].upper()}{one.text[1:]}")
+        return gettext("%(incident)s; still open", incident=begun)
     if not one.entity_id or one.kind is HappeningKind.INCIDENT:
-        return f"{one.text[:1].upper()}{one.text[1:]}"
+        return begun
     return f"{names.get(one.entity_id, one.entity_id)}: {one.text}"
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Final
 
-import msgspec
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
@@ -121,17 +120,11 @@ async def _content(
         or _DAYS.export(expected, query)
         or {
             "shown": _view(found),
-            "hours": _filled(found.hours).view(found.hours, query),
+            "hours": _HOURS.view(found.hours, query),
             "hours_asked": any(name.startswith("hours.") for name in query),
             "expected": _DAYS.view(expected, query),
         }
     )
-
-
-def _filled(hours: Sequence[HourOfDay]) -> Table[HourOfDay]:
-    """Returns the table without the columns that have no value: the file has them all."""
-    columns = [one for one in _HOURS.columns if any(one.value(row) is not None for row in hours)]
-    return msgspec.structs.replace(_HOURS, columns=columns)
 
 
 def _view(found: VolumeOfSubject) -> VolumeView:

@@ -32,7 +32,7 @@ from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.levels.budgets.budget_service import BudgetService
 from mudra.levels.level_service import LevelService
-from mudra.levels.months import month_before
+from mudra.levels.months import month_before, month_name
 from mudra.levels.printing.labels import change_texts, columns, fate_text, measure_text
 from mudra.levels.printing.report_csv import report_as_csv
 from mudra.levels.report import Report
@@ -126,7 +126,7 @@ async def _list_page(
 ) -> Outcome:
     service = page_context.tx.service(LevelService)
     zone, kept = ZoneInfo(service.zone), page_context.now - service.kept
-    last = month_before(page_context.now, zone).start.astimezone(zone).strftime("%Y-%m")
+    last = month_name(month_before(page_context.now, zone), zone)
     shown = {
         "path": path,
         "names": await page_context.tx.service(HealthService).names(),

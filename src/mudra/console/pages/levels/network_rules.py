@@ -19,7 +19,7 @@ from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.levels.level_service import LevelService
-from mudra.levels.months import month_before, month_of
+from mudra.levels.months import month_before, month_name, month_of
 from mudra.levels.printing.league import NO_LEAGUE, Place
 from mudra.localization.language import translatable
 from mudra.shared.entity_type import EntityType
@@ -100,7 +100,7 @@ async def own_league(page_context: PageContext) -> Outcome:
 async def _league_page(page_context: PageContext, path: str) -> Outcome:
     service, query = page_context.tx.service(LevelService), page_context.query
     zone = ZoneInfo(service.zone)
-    last = month_before(page_context.now, zone).start.astimezone(zone).strftime("%Y-%m")
+    last = month_name(month_before(page_context.now, zone), zone)
     known = await service.league_months()
     newest = known[0] if known else last
     typed = {"month": query.get("month") or newest, "role": query.get("role") or "FIP"}

@@ -187,7 +187,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         ),
         "lines": lines,
         "planned": await planned_maintenances(
-            page_context, within, {entity_id, *(row.subject.fip_id for row in rows)}
+            page_context, within, names, {entity_id, *(row.subject.fip_id for row in rows)}
         ),
         "proof": own.coverage.proof() if own.rows else None,
         "contest": contest_path(entity_id, about="day", day=_last_whole_day(page_context, view)),

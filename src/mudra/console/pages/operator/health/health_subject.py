@@ -185,7 +185,7 @@ async def _content(
         "incidents": listed.view(incidents, page_context.query),
         "causes": _causes(stored, about, view, names, recovering),
         "planned": await planned_maintenances(
-            page_context, within, {about.aa_id or "", about.fip_id or ""}
+            page_context, within, names, {about.aa_id or "", about.fip_id or ""}
         ),
         "outvoted": sorted({aa_id for one in found.disputed.values() for aa_id in one.outvoted}),
         **_counts(page_context, about, totals),
