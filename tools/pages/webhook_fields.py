@@ -12,7 +12,7 @@ from mudra.levels.budgets.burn_store import StoredBurn
 from mudra.levels.report_news import ReportData
 from mudra.metrics.announcements.announcement import TranslatedText, Translation, Update
 from mudra.metrics.incidents.silence_service import MaintenanceData
-from mudra.metrics.notifications.personal_message import AlarmData, AlarmsData
+from mudra.metrics.notifications.alarm_mailer import AlarmData, AlarmsData
 from mudra.metrics.notifications.webhook import IncidentData, SampleData
 from mudra.metrics.subscriptions.webhook_subscription import AnnouncementData, StatusData
 

@@ -40,13 +40,13 @@ from mudra.metrics.incidents.incident_change import (
 from mudra.metrics.incidents.silence_service import MaintenanceData, MaintenanceMessage
 from mudra.metrics.notifications.alarm import alarm_of
 from mudra.metrics.notifications.alarm_mail import PersonalAlarm
-from mudra.metrics.notifications.incident_notifications import Announcement, Event
-from mudra.metrics.notifications.personal_message import (
+from mudra.metrics.notifications.alarm_mailer import (
     PERSONAL,
     AlarmsData,
     AlarmsMessage,
     personal_body,
 )
+from mudra.metrics.notifications.incident_notifications import Announcement, Event
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook import (
     CHALLENGE,

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 from mudra.audit.audit_log_store import AuditLog
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.notifications.alarm_mail import StormRule
+from mudra.metrics.notifications.alarm_mail_store import (
+    AlarmMails,
+    AlarmPreferenceStore,
+    FollowedFips,
+)
 from mudra.metrics.notifications.alarm_mailer import AlarmMailer
 from mudra.metrics.notifications.followed_fips import FollowService
 from mudra.metrics.notifications.preference_service import AlarmPreferenceService
 from mudra.metrics.notifications.webhook import MAX_TESTS
 from mudra.metrics.notifications.webhook_service import WebhookService
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.registry.lifecycle.write_budget_store import WriteBudget
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.mail.outbox import Outbox
-from mudra.storage.metrics.alarm_mails import (
-    PostgresAlarmMails,
-    PostgresAlarmPreferences,
-    PostgresFollowedFips,
-)
-from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.storage.metrics.incident_acts import PostgresSilences
 from mudra.storage.metrics.receipts import OnboardedMembers
 
@@ -37,7 +37,7 @@ def silence_service(
     return SilenceService(
         PostgresSilences(transaction),
         members,
-        PostgresWebhooks(transaction, transaction.encryption),
+        Webhooks(transaction),
         audit_log,
         transaction.lock_name,
         fresh_id,
@@ -50,11 +50,11 @@ def webhook_service(
 ) -> WebhookService:
     """Return the service of webhooks."""
     return WebhookService(
-        store=PostgresWebhooks(transaction, parts.encryption),
+        store=Webhooks(transaction),
         members=OnboardedMembers(transaction),
         audit_log=AuditLog(transaction),
         count_alone=transaction.lock_name,
-        test_budget=WriteBudget(transaction, MAX_TESTS),
+        test_wait_s=WriteBudget(transaction, MAX_TESTS).wait_s,
         new_id=fresh_id,
         random_bytes=secrets.token_bytes,
         url_problem=parts.reach.url_fault,
@@ -66,9 +66,9 @@ def preference_service(
     transaction: Transaction,
 ) -> AlarmPreferenceService:
     """Return the service of people's preferences."""
-    webhooks = PostgresWebhooks(transaction, transaction.encryption)
+    webhooks = Webhooks(transaction)
     audit_log = AuditLog(transaction)
-    return AlarmPreferenceService(PostgresAlarmPreferences(transaction), webhooks, audit_log)
+    return AlarmPreferenceService(AlarmPreferenceStore(transaction), webhooks, audit_log)
 
 
 def follow_service(
@@ -76,7 +76,7 @@ def follow_service(
 ) -> FollowService:
     """Return the service of the FIPs that FIUs follow."""
     members, audit_log = OnboardedMembers(transaction), AuditLog(transaction)
-    store = PostgresFollowedFips(transaction)
+    store = FollowedFips(transaction)
     return FollowService(store, members, audit_log, transaction.lock_name)
 
 
@@ -87,9 +87,9 @@ def alarm_mailer(parts: "Dependencies", transaction: Transaction) -> AlarmMailer
         timedelta(minutes=parts.settings.health_storm_minutes),
     )
     return AlarmMailer(
-        PostgresAlarmMails(transaction),
+        AlarmMails(transaction),
         transaction.service(Outbox),
-        PostgresWebhooks(transaction, parts.encryption),
+        Webhooks(transaction),
         rule,
         parts.console,
         parts.languages,

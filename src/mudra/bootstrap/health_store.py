@@ -4,6 +4,7 @@ from time import monotonic
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.metrics.announcements.announcement_service import AnnouncementService
+from mudra.metrics.announcements.announcement_store import Announcements
 from mudra.metrics.health.health_service import HealthService
 from mudra.shared.ids import fresh_id
 from mudra.shared.made_once import MadeOnce
@@ -11,7 +12,6 @@ from mudra.shared.unavailable import DatabaseUnavailable, ServiceUnavailable
 from mudra.storage.database.deadline import TimeIsOver
 from mudra.storage.database.outage import is_lost
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.metrics.announcements import PostgresAnnouncements
 from mudra.storage.metrics.attribution import PostgresFipStates, PostgresOwnCalls
 from mudra.storage.metrics.blocks.questions import BlockQuestions
 from mudra.storage.metrics.incident_acts import PostgresSilences
@@ -61,4 +61,4 @@ def announcement_service(
 ) -> AnnouncementService:
     """Return the announcements in a transaction."""
     members, audit_log = OnboardedMembers(transaction), AuditLog(transaction)
-    return AnnouncementService(PostgresAnnouncements(transaction), members, audit_log, fresh_id)
+    return AnnouncementService(Announcements(transaction), members, audit_log, fresh_id)

@@ -13,6 +13,7 @@ from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.metrics.notifications.escalation import Escalation
 from mudra.metrics.notifications.notifier import Notifier
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.payload.push_report import PushService
 from mudra.metrics.payload.receipt_service import ReceiptService
@@ -21,7 +22,6 @@ from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.mail.outbox import Outbox
-from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.storage.metrics.attribution import PostgresDetections
 from mudra.storage.metrics.blocks.refresh import BlockSums
 from mudra.storage.metrics.held_reports import PostgresHeldReports
@@ -70,7 +70,7 @@ async def history(
 async def maintenance(parts: "Dependencies", transaction: Transaction) -> MaintenanceWork:
     """Return the services of the scheduled jobs."""
     members, incidents = OnboardedMembers(transaction), PostgresDetections(transaction)
-    messages = PostgresWebhooks(transaction, parts.encryption)
+    messages = Webhooks(transaction)
     silences = PostgresSilences(transaction)
     escalation = Escalation(
         timedelta(minutes=parts.settings.health_escalation_minutes),

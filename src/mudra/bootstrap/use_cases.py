@@ -33,11 +33,12 @@ from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.notifications.followed_fips import FollowService
 from mudra.metrics.notifications.preference_service import AlarmPreferenceService
 from mudra.metrics.notifications.webhook_service import WebhookService
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.payload.push_report import PushService
 from mudra.metrics.payload.receipt_service import ReceiptService
-from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.metrics.subscriptions.status_webhooks import StatusWebhooks
+from mudra.metrics.subscriptions.subscription_store import Subscriptions
 from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.lifecycle.registry_store import RegistryStore
 from mudra.registry.lifecycle.write_budget_store import WriteBudget
@@ -48,11 +49,9 @@ from mudra.registry.probe.probe_store import Probes
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.transaction import Transaction, UseCases
 from mudra.storage.mail.outbox import Outbox
-from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.storage.metrics.incident_acts import PostgresIncidentActs
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
-from mudra.storage.metrics.subscriptions import PostgresSubscriptions
 from mudra.timeline.timeline_service import TimelineService
 from mudra.tokens.secrets.binding_service import BindingService
 from mudra.tokens.secrets.secret_service import FirstSecretService, SecretService
@@ -165,9 +164,9 @@ def _add_alarms(parts: "Dependencies", use_cases: UseCases) -> None:
     use_cases.add(TimelineService, TimelineService)
     use_cases.add(
         DisputeService,
-        lambda tx: DisputeService(tx, PostgresWebhooks(tx, parts.encryption), fresh_id),
+        lambda tx: DisputeService(tx, Webhooks(tx), fresh_id),
     )
-    use_cases.add(Subscriptions, PostgresSubscriptions)
+    use_cases.add(Subscriptions, Subscriptions)
     use_cases.add(
         StatusWebhooks,
         lambda tx: StatusWebhooks(

@@ -29,7 +29,7 @@ from mudra.identity.memberships.notices import NoticeService
 from mudra.metrics.incidents.explanation import may_see
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import IncidentService, NoSuchIncident
-from mudra.metrics.notifications.webhook_ports import WebhookMessages
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.storage.database.transaction import Transaction
@@ -76,7 +76,7 @@ class DisputeService(Struct, frozen=True):
     """
 
     tx: Transaction
-    messages: WebhookMessages
+    messages: Webhooks
     new_id: Callable[[], str]
 
     async def list(

@@ -32,8 +32,8 @@ from mudra.metrics.incidents.incident import AaReporting
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.maintenance import MaintenanceWork, OpenMaintenance
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
+from mudra.metrics.notifications.webhook import WEBHOOKS_CHANGED
 from mudra.metrics.notifications.webhook_delivery import (
-    WEBHOOKS_CHANGED,
     Delivery,
     Post,
     deliver_messages,

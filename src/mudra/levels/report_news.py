@@ -10,7 +10,7 @@ from msgspec import Struct
 from mudra.levels.report import Report
 from mudra.levels.report_store import Reports
 from mudra.levels.target import ALL_APIS
-from mudra.metrics.notifications.webhook_ports import WebhookMessages
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.shared.notice import Notice, NoticeKind
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.mail.outbox import Outbox
@@ -45,7 +45,7 @@ class ReportNews(Struct, frozen=True):
 
     tx: Transaction
     reports: Reports
-    messages: WebhookMessages
+    messages: Webhooks
     zone: str
 
     async def send(self, report_id: str, report: Report, *, by_job: bool) -> None:

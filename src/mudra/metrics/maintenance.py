@@ -9,7 +9,7 @@ from msgspec import Struct
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.incident_service import IncidentService
-from mudra.metrics.notifications.webhook_ports import WebhookMessages
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.metrics.ports import MetricsTables, Silences
 from mudra.metrics.rollup.rollup_service import RollupService
 
@@ -21,7 +21,7 @@ class MaintenanceWork(Struct, frozen=True):
     detection: DetectionService
     rollups: RollupService
     tables: MetricsTables
-    messages: WebhookMessages
+    messages: Webhooks
     health: HealthService
     incidents: IncidentService
     silences: Silences

@@ -18,11 +18,11 @@ from mudra.jobs.retry_delay import pause_after
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.metrics.notifications.webhook import Owner, WaitingMessage, Webhook
 from mudra.metrics.notifications.webhook_delivery import OpenMessages, deliver_messages
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.shared.unavailable import DatabaseUnavailable
-from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.storage.tables.alarms import webhook_message
 from mudra.webhook.reach import Reach
 from mudra.webhook.send import post_signed
@@ -42,7 +42,7 @@ async def hooked(dependencies: Dependencies, sink: WebhookSink, messages: int) -
     entity_id = fresh_id()
     async with dependencies.database.transaction() as transaction:
         now = await transaction.now()
-        webhooks = PostgresWebhooks(transaction, dependencies.encryption)
+        webhooks = Webhooks(transaction)
         added = Webhook(fresh_id(), entity_id, sink.url, "test", now)
         await webhooks.add(added, SECRET)
         for _ in range(messages):
@@ -52,7 +52,7 @@ async def hooked(dependencies: Dependencies, sink: WebhookSink, messages: int) -
 
 async def left(dependencies: Dependencies, entity_id: str) -> int:
     async with dependencies.database.transaction() as transaction:
-        found = await PostgresWebhooks(transaction, dependencies.encryption).list(Owner(entity_id))
+        found = await Webhooks(transaction).list(Owner(entity_id))
     return found[0].waiting
 
 

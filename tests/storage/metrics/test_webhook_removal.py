@@ -8,9 +8,9 @@ from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.notifications.webhook import WaitingMessage, Webhook
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
-from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.storage.tables.alarms import webhook_message
 
 ROUNDS = 40
@@ -24,7 +24,7 @@ async def kept(dependencies: Dependencies) -> WaitingMessage:
     webhook = Webhook(fresh_id(), fresh_id(), "https://noc.example/", "operator:test", LATER)
     message_id = fresh_id()
     async with dependencies.database.transaction() as transaction:
-        await PostgresWebhooks(transaction, dependencies.encryption).add(webhook, SECRET)
+        await Webhooks(transaction).add(webhook, SECRET)
         await transaction.connection.execute(
             sa.insert(webhook_message).values(
                 message_id=message_id, webhook_id=webhook.webhook_id, body=b"{}", made_at=LATER,
@@ -38,14 +38,12 @@ async def kept(dependencies: Dependencies) -> WaitingMessage:
 
 async def removed(dependencies: Dependencies, message: WaitingMessage) -> None:
     async with dependencies.database.transaction() as transaction:
-        await PostgresWebhooks(transaction, dependencies.encryption).remove(
-            message.webhook_id, None
-        )
+        await Webhooks(transaction).remove(message.webhook_id, None)
 
 
 async def settled(dependencies: Dependencies, message: WaitingMessage, number: int) -> None:
     async with dependencies.database.transaction() as transaction:
-        webhooks = PostgresWebhooks(transaction, dependencies.encryption)
+        webhooks = Webhooks(transaction)
         if number % 2:
             await webhooks.delivered(message)
         else:

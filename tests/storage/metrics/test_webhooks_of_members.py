@@ -13,11 +13,11 @@ from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator_store import Operators
 from mudra.metrics.notifications.alarm_mail import Reader
+from mudra.metrics.notifications.alarm_mail_store import AlarmMails
 from mudra.metrics.notifications.webhook import Owner, Webhook
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
-from mudra.storage.metrics.alarm_mails import PostgresAlarmMails
-from mudra.storage.metrics.alarms import PostgresWebhooks
 
 LATER = datetime(2099, 1, 1, tzinfo=UTC)
 """So that the jobs of the service leave these messages alone."""
@@ -29,7 +29,7 @@ def messages_to(service: Service, fiu: Member, affected: Member, bank: str) -> t
 
     async def count(dependencies: Dependencies) -> tuple[int, int]:
         async with dependencies.database.transaction() as transaction:
-            webhooks = PostgresWebhooks(transaction, dependencies.encryption)
+            webhooks = Webhooks(transaction)
             owners = (fiu.entity_id, (bank,)), (affected.entity_id, ())
             for owner, fips in owners:
                 added = Webhook(fresh_id(), owner, "https://noc.example/", "x", LATER, fips=fips)
@@ -69,7 +69,7 @@ def test_whose_right_ended_reads_no_alarms_with_a_webhook_that_stays(service: Se
             people = [await People(tx).by_username(one) for one in (bank.email, operator)]
             ids = [one.user_id for one in people if one is not None]
         async with dependencies.database.transaction() as transaction:
-            mails = PostgresAlarmMails(transaction)
+            mails = AlarmMails(transaction)
             found = await mails.readers({bank.entity_id}, ids)
         return {one.email: one for one in found}
 

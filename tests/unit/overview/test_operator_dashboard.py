@@ -17,7 +17,7 @@ from mudra.levels.budgets.budget_service import BudgetService
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.payload.held_reports import HeldReportService
-from mudra.metrics.subscriptions.ports import Subscriptions
+from mudra.metrics.subscriptions.subscription_store import Subscriptions
 from mudra.overview.board.dashboard_rows import DashboardRow, Kind, without_admin_row
 from mudra.overview.board.operator_dashboard import Dashboard, dashboard_of, read_dashboard
 

@@ -33,8 +33,8 @@ from mudra.disputes.dispute_message import event_of
 from mudra.levels import report_news
 from mudra.levels.budgets import burn_message
 from mudra.metrics.incidents.silence_service import MaintenanceEvent
+from mudra.metrics.notifications.alarm_mailer import PERSONAL
 from mudra.metrics.notifications.incident_notifications import Event
-from mudra.metrics.notifications.personal_message import PERSONAL
 from mudra.metrics.notifications.webhook import CHALLENGE, TEST
 from mudra.metrics.subscriptions.webhook_subscription import StatusEvent
 from mudra.shared.notice import NoticeKind

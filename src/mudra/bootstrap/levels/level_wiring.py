@@ -13,9 +13,9 @@ from mudra.levels.report_news import ReportNews
 from mudra.levels.report_store import Reports
 from mudra.levels.target_store import Targets
 from mudra.metrics.incidents.silence_service import RETENTION
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.storage.metrics.blocks.questions import BlockQuestions
 from mudra.storage.metrics.incident_acts import PostgresSilences
 from mudra.storage.metrics.incidents import PostgresIncidents
@@ -45,7 +45,7 @@ def level_service(parts: "Dependencies", transaction: Transaction) -> LevelServi
         ReportNews(
             transaction,
             reports,
-            PostgresWebhooks(transaction, parts.encryption),
+            Webhooks(transaction),
             settings.time_zone,
         ),
     )
@@ -57,6 +57,6 @@ def budget_service(parts: "Dependencies", transaction: Transaction) -> BudgetSer
         transaction,
         level_service(parts, transaction),
         Burns(transaction),
-        PostgresWebhooks(transaction, parts.encryption),
+        Webhooks(transaction),
         alarm_mailer(parts, transaction),
     )

@@ -54,6 +54,7 @@ from mudra.jobs.telemetry import (
 from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.metrics.rollup.damage import count_damage
 from mudra.metrics.rollup.retention import RetentionPolicy
+from mudra.metrics.subscriptions.subscription_store import SUBSCRIPTION_ASKED
 from mudra.metrics.subscriptions.write_emails import StatusEmails
 from mudra.overview.purge_store import purge_expired
 from mudra.overview.retention_store import Days
@@ -65,7 +66,6 @@ from mudra.shared.build_version import version
 from mudra.shared.garbage import set_aside_what_is_loaded
 from mudra.shared.unavailable import Outage
 from mudra.storage.database.job_runs import PostgresJobRuns
-from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
 from mudra.timeline.release_note import note_release
 from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys.node_keys import NodeKeys

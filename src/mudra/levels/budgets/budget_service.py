@@ -27,7 +27,7 @@ from mudra.levels.spans import Member
 from mudra.metrics.incidents.incident import AaCalls, Fip, Subject
 from mudra.metrics.incidents.silence import is_silenced
 from mudra.metrics.notifications.alarm_mailer import AlarmMailer
-from mudra.metrics.notifications.webhook_ports import WebhookMessages
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.sums.percentiles import percentiles_of
@@ -81,7 +81,7 @@ class BudgetService(Struct, frozen=True):
     tx: Transaction
     levels: LevelService
     burns: Burns
-    messages: WebhookMessages
+    messages: Webhooks
     mailer: AlarmMailer
 
     @property

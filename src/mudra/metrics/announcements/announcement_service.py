@@ -25,7 +25,7 @@ from mudra.metrics.announcements.announcement import (
     new_announcement,
     updated_announcement,
 )
-from mudra.metrics.announcements.ports import Announcements, Sending
+from mudra.metrics.announcements.announcement_store import Announcements, Sending
 from mudra.metrics.ports import Members
 from mudra.shared.refusal import PlainRefusal, ValueRefused
 

@@ -21,7 +21,7 @@ from mudra.metrics.incidents.own_maintenance import (
     with_notice_of,
 )
 from mudra.metrics.incidents.silence import Silence, SilenceCommand, new_silence
-from mudra.metrics.notifications.webhook_ports import WebhookMessages
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.metrics.ports import CountAlone, Members, Silences
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 
@@ -76,7 +76,7 @@ class SilenceService(Struct, frozen=True):
 
     store: Silences
     members: Members
-    messages: WebhookMessages
+    messages: Webhooks
     audit_log: AuditLog
     count_alone: CountAlone
     new_id: Callable[[], str]

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
+from typing import Final
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -31,14 +33,47 @@ from mudra.metrics.notifications.alarm_mail import (
     StormRule,
     mailing_of,
 )
-from mudra.metrics.notifications.alarm_mail_ports import AlarmMails
+from mudra.metrics.notifications.alarm_mail_store import AlarmMails
 from mudra.metrics.notifications.escalation import Escalation, escalation_facts, hears_of, unowned
 from mudra.metrics.notifications.incident_notifications import Announcement, IncidentNotification
-from mudra.metrics.notifications.personal_message import PERSONAL, personal_body
 from mudra.metrics.notifications.severity import Severity, severity_of
-from mudra.metrics.notifications.webhook_ports import WebhookMessages
+from mudra.metrics.notifications.webhook_formats import ChatMessage, Format, in_format
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.shared.notice import Notice, NoticeKind
 from mudra.storage.mail.outbox import Outbox
+
+PERSONAL: Final = "alarms"
+"""The `type` of the message."""
+
+
+class AlarmData(Struct, rename="camel", kw_only=True):
+    """One alarm; `entityId` is the reader's entity, empty for alarms of the network.
+
+    `incidentId` is empty for one about an error budget.
+    """
+
+    incident_id: str
+    entity_id: str
+    severity: str
+    over: bool
+    title: str
+    text: str
+    link: str
+
+
+class AlarmsData(Struct):
+    """The alarms of a message, the most urgent first; `more` were left out."""
+
+    alarms: list[AlarmData]
+    more: int
+
+
+class AlarmsMessage(Struct):
+    """The body in the standard format."""
+
+    type: str
+    timestamp: datetime
+    data: AlarmsData
 
 
 class AlarmMailer(Struct, frozen=True):
@@ -46,7 +81,7 @@ class AlarmMailer(Struct, frozen=True):
 
     store: AlarmMails
     outbox: Outbox
-    messages: WebhookMessages
+    messages: Webhooks
     rule: StormRule
     console: str
     """The address of the console."""
@@ -292,3 +327,39 @@ def _with_members(
     if ids:
         lines.append(gettext("ID: %(ids)s.", ids=", ".join(ids)))
     return "\n".join(line for line in lines if line)
+
+
+def personal_body(
+    alarms: Sequence[tuple[PersonalAlarm, str]], format_: Format, console: str, now: datetime
+) -> bytes:
+    """Returns the body for alarms with their pages."""
+    listed = alarms[:MAX_LISTED]
+    more = len(alarms) - len(listed)
+    chat = in_format(format_, _chat(listed, more, console))
+    if chat is not None:
+        return chat
+    data = [
+        AlarmData(
+            incident_id="" if one.page else one.incident_id,
+            entity_id=one.entity_id,
+            severity=one.severity.value,
+            over=one.over,
+            title=one.title,
+            text=one.text,
+            link=link,
+        )
+        for one, link in listed
+    ]
+    return msgspec.json.encode(AlarmsMessage(PERSONAL, now, AlarmsData(data, more)))
+
+
+def _chat(alarms: Sequence[tuple[PersonalAlarm, str]], more: int, console: str) -> ChatMessage:
+    first, link = alarms[0]
+    if len(alarms) == 1 and not more:
+        return ChatMessage(first.title, first.text, first.severity, first.over, link)
+    over = sum(one.over for one, _ in alarms)
+    lines = [f"{one.title}{' (over)' if one.over else ''}" for one, _ in alarms]
+    if more:
+        lines.append(f"and {more} more")
+    title = f"{len(alarms) - over} open and {over} ended incident{'' if over == 1 else 's'}"
+    return ChatMessage(title, "\n".join(lines), first.severity, over == len(alarms), console)

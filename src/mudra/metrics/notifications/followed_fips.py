@@ -1,31 +1,13 @@
 """The FIPs that a FIU follows: chosen by its admins, since no report says which it uses (0041)."""
 
-from collections.abc import Sequence
-from typing import Protocol
-
 from msgspec import Struct
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.metrics.notifications.alarm_mail_store import FollowedFips
 from mudra.metrics.notifications.webhook import MAX_FIPS, fips_refused
 from mudra.metrics.ports import CountAlone, Members
 from mudra.shared.refusal import PlainRefusal
-
-
-class FollowedFips(Protocol):
-    """Stored choices of FIUs."""
-
-    async def of(self, entity_id: str) -> Sequence[str]:
-        """Returns the FIPs that an entity follows, by ID."""
-        ...
-
-    async def add(self, entity_id: str, fip_id: str) -> bool:
-        """Stores that an entity follows a FIP; returns whether that is new."""
-        ...
-
-    async def remove(self, entity_id: str, fip_id: str) -> bool:
-        """Stores that it no longer does; returns whether it did."""
-        ...
 
 
 class FollowService(Struct, frozen=True):

@@ -12,7 +12,7 @@ from mudra.metrics.notifications.alarm_mailer import AlarmMailer
 from mudra.metrics.notifications.escalation import Escalation, escalation_facts
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.notifications.webhook import chat_messages_of, message_of
-from mudra.metrics.notifications.webhook_ports import WebhookMessages
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.shared.notice import Notice, NoticeKind
 from mudra.storage.mail.outbox import Outbox
 
@@ -20,7 +20,7 @@ from mudra.storage.mail.outbox import Outbox
 class Notifier(Struct, frozen=True):
     """Queues emails and messages in the caller's transaction."""
 
-    messages: WebhookMessages
+    messages: Webhooks
     mailer: AlarmMailer
     outbox: Outbox
     escalation: Escalation = Escalation()

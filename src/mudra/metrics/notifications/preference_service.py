@@ -4,11 +4,11 @@ from msgspec import Struct
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.metrics.notifications.alarm_mail_ports import AlarmPreferenceStore
+from mudra.metrics.notifications.alarm_mail_store import AlarmPreferenceStore
 from mudra.metrics.notifications.preferences import NO_OWN_WEBHOOK, AlarmPreferences, checked
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook import Owner
-from mudra.metrics.notifications.webhook_ports import Webhooks
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.shared.refusal import PlainRefusal, ValueRefused
 
 

@@ -46,6 +46,8 @@ CONFIRMATION: Final = "subscription.confirmation"
 """The event of a message that asks the channel of a chat whether it wants others."""
 ASKED: Final = frozenset({CHALLENGE, CONFIRMATION})
 """Messages to addresses that have not proven yet that they want any: sent once, never again."""
+WEBHOOKS_CHANGED: Final = "webhooks"
+"""The change that is announced to all nodes when messages were queued."""
 GONE: Final = "the receiver answered 410"
 """The problem by which the address of a subscription ends it (Standard Webhooks 1)."""
 _KEY_BYTES: Final = 32

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from mudra.metrics.notifications.webhook import WaitingMessage
-from mudra.metrics.notifications.webhook_ports import WebhookMessages
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.shared.fair_queue import Queue
 from mudra.shared.unavailable import DatabaseUnavailable
 
@@ -17,8 +17,6 @@ AT_ONCE: Final = 20
 """Messages on their way at a time."""
 AT_ONCE_TO_ONE: Final = 2
 """Of them to one webhook: a receiver that answers late must not take the places of others."""
-WEBHOOKS_CHANGED: Final = "webhooks"
-"""The change that storage announces when messages were queued."""
 GIVE_UP_AFTER: Final = timedelta(hours=24)
 _AT_DATABASE: Final = 4
 """Transactions at a time: a batch that ends at once must not wait for connections in vain."""
@@ -38,7 +36,7 @@ class MessagesUnitOfWork(Protocol):
     """One transaction."""
 
     @property
-    def messages(self) -> WebhookMessages:
+    def messages(self) -> Webhooks:
         """The messages."""
         ...
 

@@ -1,7 +1,7 @@
 """Adding, removing and listing webhooks."""
 
 import builtins
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -31,7 +31,7 @@ from mudra.metrics.notifications.webhook import (
     too_many_tests,
 )
 from mudra.metrics.notifications.webhook_formats import Format
-from mudra.metrics.notifications.webhook_ports import TestMessageBudget, Webhooks
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.metrics.ports import CountAlone, Members
 from mudra.shared.refusal import PlainRefusal, ValueRefused
 
@@ -43,7 +43,8 @@ class WebhookService(Struct, frozen=True):
     members: Members
     audit_log: AuditLog
     count_alone: CountAlone
-    test_budget: TestMessageBudget
+    test_wait_s: Callable[[str], Awaitable[int]]
+    """Counts a test message of an owner; returns 0, or the seconds until the next is permitted."""
     new_id: Callable[[], str]
     random_bytes: Callable[[int], bytes]
     url_problem: Callable[[str], str | None]
@@ -118,7 +119,7 @@ class WebhookService(Struct, frozen=True):
         await self.count_alone(counted)
         if await self.store.has_waiting(webhook_id, TEST):
             return MESSAGE_WAITS
-        wait_s = await self.test_budget.wait_s(counted)
+        wait_s = await self.test_wait_s(counted)
         if wait_s:
             return too_many_tests(wait_s)
         await self.store.post_to(webhook_id, TEST, body_of_test(webhook, now, self.console), now)
@@ -158,7 +159,7 @@ class WebhookService(Struct, frozen=True):
             for one in await self.store.events(webhook_id)
         ):
             return NoSuchEvent()
-        wait_s = await self.test_budget.wait_s(counted)
+        wait_s = await self.test_wait_s(counted)
         if wait_s:
             return too_many_resends(wait_s)
         event = await self.store.resend(webhook_id, message_id, now)

@@ -20,9 +20,9 @@ from mudra.metrics.subscriptions.chat_subscription import (
     is_link_of,
     subscription_in,
 )
-from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.metrics.subscriptions.subscribe import subscription_of
 from mudra.metrics.subscriptions.subscription import Subscription, SubscriptionGone, is_lapsed
+from mudra.metrics.subscriptions.subscription_store import Subscriptions
 from mudra.metrics.subscriptions.webhook_subscription import (
     COUNTED,
     MAX_CHALLENGES,

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
-from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.metrics.subscriptions.subscription import (
     Subscription,
     SubscriptionGone,
     is_lapsed,
     new_token,
 )
+from mudra.metrics.subscriptions.subscription_store import Subscriptions
 from mudra.shared.secret_text import SecretText
 
 COUNTED: Final = timedelta(hours=24)

@@ -12,13 +12,13 @@ from mudra.localization.language import written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.announcements.announcement import Announcement
 from mudra.metrics.announcements.announcement_service import AnnouncementService
-from mudra.metrics.announcements.ports import Sending
+from mudra.metrics.announcements.announcement_store import Sending
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.notifications.alarm import time_text
 from mudra.metrics.notifications.webhook_formats import chat_bodies
 from mudra.metrics.subscriptions.chat_subscription import announcement_message
-from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.metrics.subscriptions.subscription import Subscription
+from mudra.metrics.subscriptions.subscription_store import Subscriptions
 from mudra.metrics.subscriptions.webhook_subscription import announcement_body
 from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText

@@ -21,7 +21,6 @@ from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.notifications.alarm import symptoms_text, time_text
 from mudra.metrics.notifications.webhook_formats import chat_bodies
 from mudra.metrics.subscriptions.chat_subscription import news_message
-from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.metrics.subscriptions.public_news import News, ending_of, news_of
 from mudra.metrics.subscriptions.subscribe import COUNTED
 from mudra.metrics.subscriptions.subscription import (
@@ -30,6 +29,7 @@ from mudra.metrics.subscriptions.subscription import (
     MAX_CONFIRMATIONS_AN_HOUR,
     Subscription,
 )
+from mudra.metrics.subscriptions.subscription_store import Subscriptions
 from mudra.metrics.subscriptions.webhook_subscription import ENDS_AFTER, status_body
 from mudra.metrics.subscriptions.write_announcements import AnnouncementMessages, hooks_of
 from mudra.shared.notice import Notice, NoticeKind

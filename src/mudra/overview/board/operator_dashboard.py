@@ -24,7 +24,7 @@ from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import NO_NAMES, Names
 from mudra.metrics.payload.held_reports import HeldReportService
-from mudra.metrics.subscriptions.ports import Subscriptions
+from mudra.metrics.subscriptions.subscription_store import Subscriptions
 from mudra.overview.board.dashboard_rows import (
     WITHIN,
     DashboardRow,

@@ -1,7 +1,7 @@
 """Acts of the last hour counted per requester.
 
-Implements `WriteBudget` of registry/ports.py for writes to the registry, and `TestMessageBudget` of
-metrics/notifications/webhook_ports.py, whose requesters have names of their own (decision 0171).
+It counts writes to the registry, and test messages of webhooks, whose requesters have names of
+their own (decision 0171).
 
 Counted in the database, so that the limit holds over all workers and nodes.
 """

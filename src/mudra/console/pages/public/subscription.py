@@ -31,7 +31,6 @@ from mudra.localization.language import current, gettext
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.subscriptions.chat_subscription import CHATS, format_of
-from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.metrics.subscriptions.status_webhooks import OptedIn, StatusWebhooks
 from mudra.metrics.subscriptions.subscribe import (
     ask_for_subscription,
@@ -40,6 +39,7 @@ from mudra.metrics.subscriptions.subscribe import (
     subscription_of,
 )
 from mudra.metrics.subscriptions.subscription import Subscription, SubscriptionGone
+from mudra.metrics.subscriptions.subscription_store import Subscriptions
 from mudra.metrics.subscriptions.webhook_subscription import (
     MAX_URL,
     TooManyChallenges,

@@ -1,4 +1,4 @@
-"""Subscriptions to the public status in PostgreSQL: implements metrics/subscriptions/ports.py."""
+"""Subscriptions to the public status in PostgreSQL, and the news that they are sent."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -17,10 +17,10 @@ from mudra.metrics.subscriptions.subscription import (
     Crowd,
     Subscription,
 )
+from mudra.metrics.subscriptions.webhook_store import SubscriptionWebhooks
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.metrics.subscription_webhooks import PostgresSubscriptionWebhooks
 from mudra.storage.tables.announcements import status_announcement
 from mudra.storage.tables.subscriptions import status_news, status_subscription
 
@@ -59,7 +59,7 @@ _ANY_NEWS: Final = sa.exists().where(sa.not_(_N.done))
 _PLACE: Final = ("status_subscription", "sealed_token")
 
 
-class PostgresNews:
+class NewsStore:
     """One row for each incident that was announced."""
 
     def __init__(self, transaction: Transaction) -> None:
@@ -115,7 +115,7 @@ class PostgresNews:
         )
 
 
-class PostgresSubscriptions:
+class Subscriptions:
     """The subscriptions, with addresses in plain text as accounts have them; tokens encrypted."""
 
     def __init__(self, transaction: Transaction) -> None:
@@ -123,14 +123,14 @@ class PostgresSubscriptions:
         self._encryption = transaction.encryption
 
     @property
-    def news(self) -> PostgresNews:
+    def news(self) -> NewsStore:
         """Return what was announced to them."""
-        return PostgresNews(self._tx)
+        return NewsStore(self._tx)
 
     @property
-    def webhooks(self) -> PostgresSubscriptionWebhooks:
+    def webhooks(self) -> SubscriptionWebhooks:
         """Return the webhooks of those that have one."""
-        return PostgresSubscriptionWebhooks(self._tx, self._encryption)
+        return SubscriptionWebhooks(self._tx)
 
     async def now(self) -> datetime:
         """Return the time of the transaction."""

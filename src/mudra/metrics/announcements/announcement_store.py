@@ -1,4 +1,4 @@
-"""Announcements in PostgreSQL: implements metrics/announcements/ports.py."""
+"""Announcements in PostgreSQL."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -6,12 +6,12 @@ from typing import Final
 
 import msgspec
 import sqlalchemy as sa
+from msgspec import Struct
 
 from mudra.metrics.announcements.announcement import Announcement, Kind, Translation, Update
-from mudra.metrics.announcements.ports import Sending
+from mudra.metrics.subscriptions.subscription_store import SUBSCRIPTION_ASKED
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
 from mudra.storage.tables.announcements import status_announcement
 
 _A: Final = status_announcement.c
@@ -34,7 +34,14 @@ _UNSENT: Final = (
 )
 
 
-class PostgresAnnouncements:
+class Sending(Struct, frozen=True):
+    """An announcement whose subscribers were not all written to; `after` is the last who was."""
+
+    announcement: Announcement
+    after: str
+
+
+class Announcements:
     """One row for each announcement."""
 
     def __init__(self, transaction: Transaction) -> None:

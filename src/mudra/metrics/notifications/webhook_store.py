@@ -1,4 +1,4 @@
-"""Webhooks in PostgreSQL: implements metrics/notifications/webhook_ports.py."""
+"""Webhooks in PostgreSQL, and the messages that wait for them."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -10,19 +10,18 @@ from sqlalchemy.dialects.postgresql import insert
 from mudra.metrics.notifications.webhook import (
     ASKED,
     CHALLENGE,
+    WEBHOOKS_CHANGED,
     Attempt,
     Event,
     Owner,
     WaitingMessage,
     Webhook,
 )
-from mudra.metrics.notifications.webhook_delivery import WEBHOOKS_CHANGED
+from mudra.metrics.notifications.webhook_event_store import WebhookEvents
 from mudra.metrics.notifications.webhook_formats import NO_CHATS, Format
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
-from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.metrics.webhooks.events import WebhookEvents
 from mudra.storage.tables.alarms import (
     health_webhook,
     webhook_attempt,
@@ -81,12 +80,12 @@ _DUE_OF_PUBLIC: Final = _DUE.where(_W.subscription_id.is_not(None))
 _DUE_OF_ALARMS: Final = _DUE.where(_W.subscription_id.is_(None))
 
 
-class PostgresWebhooks:
+class Webhooks:
     """Stored webhooks, and the messages that wait for delivery."""
 
-    def __init__(self, transaction: Transaction, encryption: DataEncryption) -> None:
+    def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
-        self._encryption = encryption
+        self._encryption = transaction.encryption
 
     async def list(self, owner: Owner | None) -> Sequence[Webhook]:
         """Returns one owner's webhooks, or all but people's own for None; oldest first."""

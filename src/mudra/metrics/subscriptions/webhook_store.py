@@ -1,4 +1,4 @@
-"""The webhooks of public subscriptions in PostgreSQL: metrics/subscriptions/ports.py.
+"""The webhooks of public subscriptions in PostgreSQL.
 
 Each has a row of `health_webhook`: its messages are delivered as those of alarms are.
 """
@@ -9,9 +9,9 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.metrics.notifications.webhook import ASKED, GONE, Webhook
-from mudra.metrics.notifications.webhook_delivery import WEBHOOKS_CHANGED
+from mudra.metrics.notifications.webhook import ASKED, GONE, WEBHOOKS_CHANGED, Webhook
 from mudra.metrics.notifications.webhook_formats import Format
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.metrics.subscriptions.chat_subscription import format_of
 from mudra.metrics.subscriptions.subscription import Subscription
 from mudra.metrics.subscriptions.webhook_subscription import (
@@ -21,9 +21,7 @@ from mudra.metrics.subscriptions.webhook_subscription import (
 )
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
-from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.storage.tables.alarms import health_webhook, webhook_message
 from mudra.storage.tables.subscriptions import status_challenge, status_subscription
 
@@ -42,12 +40,11 @@ _TAKE_FAILING: Final = (
 )
 
 
-class PostgresSubscriptionWebhooks:
+class SubscriptionWebhooks:
     """Webhooks of subscriptions, their challenges and their failures."""
 
-    def __init__(self, transaction: Transaction, encryption: DataEncryption) -> None:
+    def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
-        self._encryption = encryption
 
     async def count_alone(self) -> None:
         """Let no other transaction count until this one ends."""
@@ -90,7 +87,7 @@ class PostgresSubscriptionWebhooks:
             subscription_id=subscription.subscription_id,
             format=format_of(subscription.url) or Format.STANDARD,
         )
-        await PostgresWebhooks(self._tx, self._encryption).add(webhook, secret)
+        await Webhooks(self._tx).add(webhook, secret)
 
     async def key(self, subscription_id: str) -> SecretText | None:
         """Return the key of a subscription's webhook; None where there is none."""
@@ -99,7 +96,7 @@ class PostgresSubscriptionWebhooks:
         )
         if webhook_id is None:
             return None
-        return await PostgresWebhooks(self._tx, self._encryption).secret(webhook_id)
+        return await Webhooks(self._tx).secret(webhook_id)
 
     async def challenge(
         self,
@@ -134,7 +131,7 @@ class PostgresSubscriptionWebhooks:
                 _W.subscription_id.in_(subscription_ids), waiting < MAX_WAITING_MESSAGES
             )
         )
-        store = PostgresWebhooks(self._tx, self._encryption)
+        store = Webhooks(self._tx)
         for webhook_id, format_ in webhooks.all():
             await store.post_to(webhook_id, event, chats.get(Format(format_), body), now)
         await self._tx.changing(WEBHOOKS_CHANGED)

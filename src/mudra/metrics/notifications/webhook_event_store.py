@@ -7,8 +7,12 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.metrics.notifications.webhook import MAX_EVENTS, Event, WaitingMessage
-from mudra.metrics.notifications.webhook_delivery import WEBHOOKS_CHANGED
+from mudra.metrics.notifications.webhook import (
+    MAX_EVENTS,
+    WEBHOOKS_CHANGED,
+    Event,
+    WaitingMessage,
+)
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.alarms import webhook_attempt, webhook_event, webhook_message
 

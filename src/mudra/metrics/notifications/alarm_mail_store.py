@@ -76,7 +76,7 @@ _LATELY: Final = (
 )
 
 
-class PostgresAlarmPreferences:
+class AlarmPreferenceStore:
     """People's preferences; a person without a row has the usual ones."""
 
     def __init__(self, transaction: Transaction) -> None:
@@ -110,7 +110,7 @@ class PostgresAlarmPreferences:
         )
 
 
-class PostgresFollowedFips:
+class FollowedFips:
     """One row for each FIP that a FIU follows."""
 
     def __init__(self, transaction: Transaction) -> None:
@@ -134,7 +134,7 @@ class PostgresFollowedFips:
         return await self._tx.connection.scalar(removed) is not None
 
 
-class PostgresAlarmMails:
+class AlarmMails:
     """The readers of alarms, what each was sent, and what waits."""
 
     def __init__(self, transaction: Transaction) -> None:
