@@ -30,6 +30,8 @@ class MemberItem(Struct, frozen=True):
     """Whether only a sandbox has the page."""
     readers: bool = False
     """Whether it is open to the entity's readers, too."""
+    group: int = 0
+    """Pages of one group follow each other in the menu; a line is between groups."""
 
 
 class OperatorItem(Struct, frozen=True):
@@ -44,6 +46,8 @@ class OperatorItem(Struct, frozen=True):
     help: str
     sandbox: bool = False
     """Whether only a sandbox has the page."""
+    group: int = 0
+    """As of a member's page."""
 
 
 class Link(Struct, frozen=True):
@@ -52,6 +56,7 @@ class Link(Struct, frozen=True):
     title: str
     path: str
     current: bool
+    group: int = 0
 
 
 MEMBER_ITEMS: Final = (
@@ -68,18 +73,21 @@ MEMBER_ITEMS: Final = (
         translatable("Health"),
         "how-to/monitor-the-network.html#what-an-incident-is",
         readers=True,
+        group=1,
     ),
     MemberItem(
         "maintenance",
         translatable("Maintenance"),
         "how-to/monitor-the-network.html#announce-maintenance",
         readers=True,
+        group=1,
     ),
     MemberItem(
         "levels",
         translatable("Service levels"),
         "how-to/service-levels.html",
         readers=True,
+        group=1,
     ),
     MemberItem(
         "funnel",
@@ -87,6 +95,7 @@ MEMBER_ITEMS: Final = (
         "how-to/read-the-funnel.html",
         types=frozenset({"AA", "FIP"}),
         readers=True,
+        group=1,
     ),
     MemberItem(
         "volume",
@@ -94,51 +103,54 @@ MEMBER_ITEMS: Final = (
         "how-to/read-the-funnel.html#see-what-is-expected",
         types=frozenset({"AA", "FIP"}),
         readers=True,
+        group=1,
     ),
     MemberItem(
         "timeline",
         translatable("Timeline"),
         "how-to/find-what-changed.html",
         readers=True,
+        group=1,
     ),
     MemberItem(
         "disputes",
         translatable("Disputes"),
         "how-to/dispute-a-figure.html",
         readers=True,
+        group=1,
     ),
     MemberItem(
         "webhooks",
         translatable("Webhooks"),
         "how-to/monitor-the-network.html#send-alarms-to-your-own-system",
+        group=1,
     ),
-    MemberItem("registration", translatable("Registration"), "how-to/registry.html#as-a-member"),
+    MemberItem(
+        "registration", translatable("Registration"), "how-to/registry.html#as-a-member", group=2
+    ),
     MemberItem(
         "people",
         translatable("People"),
         "how-to/manage-your-entity.html#other-admins",
         readers=True,
+        group=2,
     ),
     MemberItem(
         "activity",
         translatable("Activity"),
         "how-to/manage-your-entity.html#your-tokens",
         readers=True,
+        group=2,
     ),
-    MemberItem(FAULTS_ITEM, translatable("Faults"), "how-to/test-your-client.html", sandbox=True),
+    MemberItem(
+        FAULTS_ITEM, translatable("Faults"), "how-to/test-your-client.html", sandbox=True, group=2
+    ),
 )
 
 OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
     OperatorItem("board", translatable("Board"), None, "how-to/console.html#as-an-operator"),
     OperatorItem(
         "health", translatable("Network health"), Scope.HEALTH, "how-to/monitor-the-network.html"
-    ),
-    OperatorItem("funnel", translatable("Funnel"), Scope.HEALTH, "how-to/read-the-funnel.html"),
-    OperatorItem(
-        "volume",
-        translatable("Volume"),
-        Scope.HEALTH,
-        "how-to/read-the-funnel.html#see-what-is-expected",
     ),
     OperatorItem(
         "incidents",
@@ -147,13 +159,10 @@ OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
         "how-to/monitor-the-network.html#work-on-an-incident",
     ),
     OperatorItem(
-        "levels", translatable("Service levels"), Scope.HEALTH, "how-to/service-levels.html"
-    ),
-    OperatorItem(
-        "timeline", translatable("Timeline"), Scope.HEALTH, "how-to/find-what-changed.html"
-    ),
-    OperatorItem(
-        "disputes", translatable("Disputes"), Scope.HEALTH, "how-to/dispute-a-figure.html#decide"
+        "held-reports",
+        translatable("Held reports"),
+        Scope.HEALTH,
+        "explanation/whose-fault.html#reports-that-are-not-plausible",
     ),
     OperatorItem(
         "announcements",
@@ -162,41 +171,81 @@ OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
         "how-to/monitor-the-network.html#announce-something-on-the-public-status",
     ),
     OperatorItem(
-        "webhooks",
-        translatable("Webhooks"),
+        "levels",
+        translatable("Service levels"),
         Scope.HEALTH,
-        "how-to/monitor-the-network.html#send-alarms-to-your-own-system",
+        "how-to/service-levels.html",
+        group=1,
     ),
     OperatorItem(
-        "held-reports",
-        translatable("Held reports"),
-        Scope.HEALTH,
-        "explanation/whose-fault.html#reports-that-are-not-plausible",
+        "funnel", translatable("Funnel"), Scope.HEALTH, "how-to/read-the-funnel.html", group=1
     ),
-    OperatorItem("members", translatable("Members"), Scope.MEMBERS, "how-to/onboard-a-member.html"),
+    OperatorItem(
+        "volume",
+        translatable("Volume"),
+        Scope.HEALTH,
+        "how-to/read-the-funnel.html#see-what-is-expected",
+        group=1,
+    ),
+    OperatorItem(
+        "timeline", translatable("Timeline"), Scope.HEALTH, "how-to/find-what-changed.html", group=1
+    ),
+    OperatorItem(
+        "disputes",
+        translatable("Disputes"),
+        Scope.HEALTH,
+        "how-to/dispute-a-figure.html#decide",
+        group=1,
+    ),
+    OperatorItem(
+        "members", translatable("Members"), Scope.MEMBERS, "how-to/onboard-a-member.html", group=2
+    ),
     OperatorItem(
         "approvals",
         translatable("Approvals"),
         Scope.REGISTRY,
         "how-to/registry.html#as-an-operator",
+        group=2,
     ),
     OperatorItem(
-        "mails", translatable("Mail"), Scope.MEMBERS, "operations/runbooks/mail-failing.html"
+        "webhooks",
+        translatable("Webhooks"),
+        Scope.HEALTH,
+        "how-to/monitor-the-network.html#send-alarms-to-your-own-system",
+        group=3,
     ),
     OperatorItem(
-        "keys", translatable("Signing keys"), Scope.KEYS, "operations/running.html#every-day"
+        "mails",
+        translatable("Mail"),
+        Scope.MEMBERS,
+        "operations/runbooks/mail-failing.html",
+        group=3,
     ),
-    OperatorItem("audit", translatable("Audit"), Scope.AUDIT, "operations/running.html#the-audit"),
     OperatorItem(
-        "people", translatable("Operators"), Scope.MEMBERS, "how-to/console.html#as-an-operator"
+        "keys",
+        translatable("Signing keys"),
+        Scope.KEYS,
+        "operations/running.html#every-day",
+        group=3,
     ),
-    OperatorItem("settings", translatable("Settings"), None, "reference/settings.html"),
+    OperatorItem(
+        "audit", translatable("Audit"), Scope.AUDIT, "operations/running.html#the-audit", group=3
+    ),
+    OperatorItem(
+        "people",
+        translatable("Operators"),
+        Scope.MEMBERS,
+        "how-to/console.html#as-an-operator",
+        group=3,
+    ),
+    OperatorItem("settings", translatable("Settings"), None, "reference/settings.html", group=3),
     OperatorItem(
         SANDBOX_ITEM,
         translatable("Mailbox and time machine"),
         None,
         "how-to/console.html#as-an-operator",
         sandbox=True,
+        group=3,
     ),
     OperatorItem(
         FAULTS_ITEM,
@@ -204,6 +253,7 @@ OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
         Scope.MEMBERS,
         "how-to/test-your-client.html",
         sandbox=True,
+        group=3,
     ),
 )
 
@@ -237,7 +287,13 @@ def member_links(
 ) -> list[Link]:
     """The menu of an entity; `here` is the address of the page that shows it."""
     return [
-        _link(gettext(item.title), member_path(entity_id, item.word), here, exact=not item.word)
+        _link(
+            gettext(item.title),
+            member_path(entity_id, item.word),
+            here,
+            exact=not item.word,
+            group=item.group,
+        )
         for item in MEMBER_ITEMS
         if not item.types or entity_type in item.types
         if sandbox or not item.sandbox
@@ -248,7 +304,7 @@ def member_links(
 def operator_links(scopes: frozenset[Scope], here: str, *, sandbox: bool = False) -> list[Link]:
     """The menu of an operator."""
     return [
-        _link(gettext(item.title), operator_path(item.word), here, exact=False)
+        _link(gettext(item.title), operator_path(item.word), here, exact=False, group=item.group)
         for item in OPERATOR_ITEMS
         if scopes and (item.scope is None or item.scope in scopes)
         if sandbox or not item.sandbox
@@ -274,6 +330,6 @@ def pages_named(links: Sequence[Link], text: str) -> list[Link]:
     return [one for one in links if words and all(word in one.title.casefold() for word in words)]
 
 
-def _link(title: str, path: str, here: str, *, exact: bool) -> Link:
+def _link(title: str, path: str, here: str, *, exact: bool, group: int) -> Link:
     under = here == path or (not exact and here.startswith(path + "/"))
-    return Link(title, path, under)
+    return Link(title, path, under, group)
