@@ -1,8 +1,7 @@
 """The scheduled jobs of network metrics: they open transactions, call use cases and count."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,7 @@ import structlog
 from msgspec.structs import replace
 from prometheus_client import Counter
 
+from mudra.jobs.in_turn import InTurn
 from mudra.jobs.metrics_exporter import export_health, forget_health
 from mudra.jobs.recount import recount_days
 from mudra.jobs.retry_delay import pause_after, public_pause_after
@@ -30,7 +30,7 @@ from mudra.jobs.telemetry import (
 from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.incident import AaReporting
 from mudra.metrics.incidents.subject import name_of
-from mudra.metrics.maintenance import MaintenanceWork, OpenMaintenance
+from mudra.metrics.maintenance import OpenMaintenance
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.notifications.webhook import WEBHOOKS_CHANGED
 from mudra.metrics.notifications.webhook_delivery import (
@@ -60,10 +60,12 @@ def metrics_jobs(
     post: Post,
     post_to_public: Post,
     telemetry_dir: Path,
+    turn: asyncio.Lock,
 ) -> list[Job]:
     """Returns the jobs for network metrics: rollups, partitions, incidents, webhooks.
 
-    What has labels of members is exported in `telemetry_dir`.
+    What has labels of members is exported in `telemetry_dir`. What is large in a nation waits for
+    its `turn`.
     """
     count_from_zero(RECOUNTS, ("hour", "day"), ("equal", "different"))
     count_from_zero(BLOCKS_DAMAGED, _GRAINS)
@@ -71,7 +73,7 @@ def metrics_jobs(
     count_from_zero(WEBHOOK_MESSAGES, _OUTCOMES)
     count_from_zero(STATUS_WEBHOOK_MESSAGES, _OUTCOMES)
 
-    of_many = one_at_a_time(open_work)
+    of_many = InTurn(open_work, turn)
 
     async def watch() -> None:
         await detect_incidents(of_many)
@@ -107,21 +109,6 @@ def metrics_jobs(
     ]
 
 
-def one_at_a_time(open_work: OpenMaintenance) -> OpenMaintenance:
-    """Returns what opens the same work, one at a time: a nation's windows and sums are large each.
-
-    Those that wait have no transaction yet, and take turns in the order in which they came.
-    """
-    turn = asyncio.Lock()
-
-    @asynccontextmanager
-    async def opened(*, within_s: float) -> AsyncIterator[MaintenanceWork]:
-        async with turn, open_work(within_s=within_s) as work:
-            yield work
-
-    return opened
-
-
 def _jobs_of_tables(
     open_work: OpenMaintenance, of_many: OpenMaintenance, retention: RetentionPolicy
 ) -> list[Job]:
@@ -151,7 +138,7 @@ def _jobs_of_tables(
             name="metrics-recount",
             every=day,
             offset=140 * minute,
-            run=lambda: recount_days(open_work),
+            run=lambda: recount_days(of_many),
             limit=_NIGHTLY,
         ),
     ]

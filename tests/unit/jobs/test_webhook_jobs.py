@@ -72,7 +72,9 @@ def test_a_challenge_that_a_stranger_fails_counts_as_no_alarm_given_up(
     job: str, counts: str, other: str
 ) -> None:
     queued = Queued()
-    jobs = metrics_jobs(queued.open_work, RetentionPolicy(1, 1), refused, refused, Path())
+    jobs = metrics_jobs(
+        queued.open_work, RetentionPolicy(1, 1), refused, refused, Path(), asyncio.Lock()
+    )
     (run,) = [one.run for one in jobs if one.name == job]
     before = counted("given up")
     asyncio.run(run())
@@ -84,6 +86,8 @@ def test_a_challenge_that_a_stranger_fails_counts_as_no_alarm_given_up(
 
 @pytest.mark.parametrize("outcome", ["sent", "failed", "given up"])
 def test_both_counts_begin_at_zero_so_that_a_rule_sees_the_first(outcome: str) -> None:
-    metrics_jobs(Queued().open_work, RetentionPolicy(1, 1), refused, refused, Path())
+    metrics_jobs(
+        Queued().open_work, RetentionPolicy(1, 1), refused, refused, Path(), asyncio.Lock()
+    )
 
     assert None not in counted(outcome).values()

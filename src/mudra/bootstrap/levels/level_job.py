@@ -1,10 +1,12 @@
 """The job that makes the reports of a month, with the keys of this node."""
 
+import asyncio
 from datetime import timedelta
 from typing import Final
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.http.levels.signing import signing
+from mudra.jobs.in_turn import InTurn
 from mudra.jobs.scheduler import Job
 from mudra.levels.budgets.budget_run import work_out_budgets
 from mudra.levels.monthly import make_last_month
@@ -18,31 +20,24 @@ _BUDGETS_AT: Final = timedelta(hours=2, minutes=10)
 _LIMIT: Final = timedelta(hours=6)
 
 
-def level_jobs(dependencies: Dependencies) -> list[Job]:
-    """Returns the jobs; both run daily.
+def level_jobs(dependencies: Dependencies, turn: asyncio.Lock) -> list[Job]:
+    """Returns the jobs; both run daily, each share of FIPs in its `turn` among large work.
 
     Late reports and decisions change the last month, and a budget is that of a month.
     """
-    found = dependencies
+    found, of_many = dependencies, InTurn(dependencies.transaction, turn)
     keys = NodeKeys(
         *(found.database, found.invalidation, found.clock), found.settings.token_type_header
     )
 
     async def run() -> None:
         await keys.ready()
-        await make_last_month(found.transaction, signing(keys))
+        await make_last_month(of_many, signing(keys))
+
+    async def budgets() -> None:
+        await work_out_budgets(of_many)
 
     return [
         Job(name="level-reports", every=_DAY, offset=_AT, run=run, limit=_LIMIT),
-        Job(
-            name="level-budgets",
-            every=_DAY,
-            offset=_BUDGETS_AT,
-            run=lambda: _budgets(found),
-            limit=_LIMIT,
-        ),
+        Job(name="level-budgets", every=_DAY, offset=_BUDGETS_AT, run=budgets, limit=_LIMIT),
     ]
-
-
-async def _budgets(dependencies: Dependencies) -> None:
-    await work_out_budgets(dependencies.transaction)

@@ -125,12 +125,13 @@ async def _work(
     on_parent_exit(parent_pipe, stop.set)
     runs = PostgresJobRuns(dependencies.database.direct)
     tracing = open_tracing(dependencies, "jobs")
+    turn = asyncio.Lock()
     jobs = [
         *_jobs(dependencies),
         *watch_jobs(dependencies, board),
         *audit_export_jobs(dependencies),
-        *_metrics_jobs(dependencies),
-        *level_jobs(dependencies),
+        *_metrics_jobs(dependencies, turn),
+        *level_jobs(dependencies, turn),
     ]
     if dependencies.settings.rehearsal:
         jobs = [job for job in jobs if job.name not in OUTWARD]
@@ -174,7 +175,7 @@ async def _beat_always(report: Report) -> None:
         await asyncio.sleep(EVERY_S)
 
 
-def _metrics_jobs(dependencies: Dependencies) -> list[Job]:
+def _metrics_jobs(dependencies: Dependencies, turn: asyncio.Lock) -> list[Job]:
     settings = dependencies.settings
 
     async def post(message: WaitingMessage, now: datetime) -> str:
@@ -194,6 +195,7 @@ def _metrics_jobs(dependencies: Dependencies) -> list[Job]:
         post,
         post_to_public,
         settings.telemetry_dir,
+        turn,
     )
 
 

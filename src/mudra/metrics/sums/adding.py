@@ -3,12 +3,12 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Final
 
 import numpy as np
 
-from mudra.metrics.sums.block_times import times_of
+from mudra.metrics.sums.block_times import Placed, times_of
 from mudra.metrics.sums.cells import (
     IS_REQUEST,
     KEYS,
@@ -31,6 +31,8 @@ _NUMBERS_A_ROW: Final = 8
 as much while they are added."""
 _NUMBERS_A_BLOCK: Final = 32
 """The same for a block of a report, whose estimated times are not there yet: some twenty."""
+_ESTIMATED: Final = 2**14
+"""Blocks whose times are estimated together, in some 10 MB."""
 _DENSE: Final = 32
 _DENSEST: Final = 2**22
 """Rises are sorted where an array of all places would have more places, or more for each rise."""
@@ -43,7 +45,7 @@ def added(parts: Sequence[Cells], by: Sequence[str] = KEYS, *, times: bool = Tru
     have no response times but the longest.
     """
     times = times and all(part.rises is not None or part.points is not None for part in parts)
-    sums = [part for part in _as_sums(parts, times=times) if len(part)]
+    sums, placed = _as_sums(parts, times=times)
     if not sums:
         return empty()
     rows = sum(map(len, sums))
@@ -60,7 +62,7 @@ def added(parts: Sequence[Cells], by: Sequence[str] = KEYS, *, times: bool = Tru
         {name: _added([part.of(name) for part in sums], order, first) for name in names},
         np.maximum.reduceat(_one([part.longest for part in sums])[order], first),
         None,
-        _added_rises(sums, _group_of(order, first), len(first)) if times else None,
+        _added_rises(sums, placed, _group_of(order, first), len(first)) if times else None,
     )
 
 
@@ -111,13 +113,13 @@ def summed_blocks(blocks: Cells, *, times: bool = True) -> Cells:
 
     Without `times`, the sums have no response times but the longest: a tenth of the cost.
     """
-    sums = _summed(blocks, times=times)
-    rises = _added_rises([sums], np.arange(len(sums)), len(sums)) if times else None
-    return Cells(sums.keys, sums.sums, sums.longest, None, rises)
+    sums, placed = _summed(blocks, times=times)
+    rises = _added_rises([sums], placed, np.arange(len(sums)), len(sums)) if times else None
+    return replace(sums, rises=rises)
 
 
-def _summed(blocks: Cells, *, times: bool) -> Cells:
-    """Returns the same; the rises of a row are in no order, not yet added up."""
+def _summed(blocks: Cells, *, times: bool) -> tuple[Cells, Sequence[Placed]]:
+    """Returns the same, and where their calls are, not yet added up."""
     assert blocks.points is not None, "the sums of sums are made by `added`"
     answered = blocks.answered()
     has = np.flatnonzero((answered > 0) & IS_REQUEST[blocks.keys["type"]])
@@ -125,17 +127,17 @@ def _summed(blocks: Cells, *, times: bool) -> Cells:
     longest[has] = blocks.longest[has]
     if not times:  # of the others all calls are sooner
         has = has[longest[has] >= LIMIT_MS]
-    points = np.stack([blocks.points[name][has] for name in POINTS], 1)
-    found = times_of(answered[has], points)
+    late = np.zeros((len(LATE), len(blocks)), np.int64)
+    placed: list[Placed] = []
+    for start in range(0, len(has), _ESTIMATED):
+        some = has[start : start + _ESTIMATED]
+        found = times_of(answered[some], np.stack([blocks.points[name][some] for name in POINTS]))
+        late[:, some] = found.late
+        if times:
+            placed += [one._replace(row=some.take(one.row)) for one in found.placed()]
     sums = {"blocks": np.ones(len(blocks), np.int64), **blocks.sums}
-    for name, column in zip(LATE, found.late.T, strict=True):
-        if column.any():
-            sums[name] = np.zeros(len(blocks), np.int64)
-            sums[name][has] = column
-    width = np.zeros(len(blocks), np.int64)
-    width[has] = found.width
-    rises = Rises(width, found.place, found.calls) if times else None
-    return Cells(blocks.keys, sums, longest, None, rises)
+    sums |= {name: column for name, column in zip(LATE, late, strict=True) if column.any()}
+    return Cells(blocks.keys, sums, longest, None, None), placed
 
 
 def joined(parts: Sequence[Cells]) -> Cells:
@@ -178,12 +180,14 @@ def _below_rises(parts: Sequence[Cells]) -> Rises | None:
     return Rises(*(_one(columns) for columns in zip(*rises, strict=True)))
 
 
-def _as_sums(parts: Sequence[Cells], *, times: bool) -> Sequence[Cells]:
-    blocks = [part for part in parts if part.points is not None]
+def _as_sums(parts: Sequence[Cells], *, times: bool) -> tuple[Sequence[Cells], Sequence[Placed]]:
+    """Returns parts that are sums, the single blocks as the first, and where their calls are."""
+    blocks = [part for part in parts if part.points is not None and len(part)]
+    sums = [part for part in parts if part.points is None and len(part)]
     if not blocks:
-        return parts
-    sums = [part for part in parts if part.points is None]
-    return [_summed(joined(blocks), times=times), *sums]
+        return sums, []
+    of_blocks, placed = _summed(joined(blocks), times=times)
+    return [of_blocks, *sums], placed
 
 
 def _groups(keys: dict[str, Array], rows: int) -> tuple[Array, Array]:
@@ -230,25 +234,36 @@ def _group_of(order: Array, first: Array) -> Array:
     return group
 
 
-def _added_rises(parts: Sequence[Cells], group: Array, rows: int) -> Rises:
-    """Adds up the calls of the same group and place, of parts whose rows follow each other."""
-    before = accumulate(map(len, parts), initial=0)
+def _added_rises(
+    parts: Sequence[Cells], placed: Sequence[Placed], group: Array, rows: int
+) -> Rises:
+    """Adds up the calls of the same group and place, of parts whose rows follow each other.
+
+    `placed` are those of the first part.
+    """
+    starts = accumulate(map(len, parts), initial=0)
     rises = [
-        (group[start : start + len(part)], part.rises)
-        for part, start in zip(parts, before, strict=False)
-        if part.rises is not None and len(part.rises.place)
+        (start, one.rises)
+        for start, one in zip(starts, parts, strict=False)
+        if one.rises is not None and len(one.rises.place)
     ]
-    if not rises:
+    every = [*(one.place for one in placed), *(one.place for _, one in rises)]
+    calls = [*(one.calls for one in placed), *(one.calls for _, one in rises)]
+    if not every:
         return empty_rises(rows)
-    low = min(int(one.place.min()) for _, one in rises)
-    places = max(int(one.place.max()) for _, one in rises) - low + 1
-    number = sum(len(one.place) for _, one in rises)
-    keys = (np.repeat(mine * places - low, one.width) + one.place for mine, one in rises)
-    every = [one.calls for _, one in rises]
-    if rows * places <= min(_DENSE * number, _DENSEST) and _fit(every):
+    low = min(int(one.min()) for one in every)
+    places = max(int(one.max()) for one in every) - low + 1
+    number = sum(map(len, every))
+    base = group * places - low
+    begins = chain(
+        (base.take(one.row) for one in placed),
+        (np.repeat(base[start : start + len(one.width)], one.width) for start, one in rises),
+    )
+    keys = (begin + place for begin, place in zip(begins, every, strict=True))
+    if rows * places <= min(_DENSE * number, _DENSEST) and _fit(calls):
         total = np.zeros(rows * places, np.int64)
-        for key, calls in zip(keys, every, strict=True):
-            np.add.at(total, key, calls)
+        for key, some in zip(keys, calls, strict=True):
+            np.add.at(total, key, some)
         held = total != 0
         found = np.flatnonzero(held)  # of flags: faster than of numbers
         return Rises(held.reshape(rows, places).sum(1), found % places + low, total[found])
@@ -257,7 +272,7 @@ def _added_rises(parts: Sequence[Cells], group: Array, rows: int) -> Rises:
     key = key[order]
     first = _firsts(key)
     row, place = np.divmod(key[first], places)
-    return Rises(np.bincount(row, minlength=rows), place + low, _added(every, order, first))
+    return Rises(np.bincount(row, minlength=rows), place + low, _added(calls, order, first))
 
 
 def _one(columns: Sequence[Array]) -> Array:

@@ -16,6 +16,7 @@ the ranks in between, is over 1 %, the call of its rank may be that much sooner 
 Times count in fixed cells: exact below 8 ms, above it 8 to each doubling, at most 1/8 wide.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 from math import erfc, sqrt
 from statistics import NormalDist
@@ -45,24 +46,38 @@ _USUAL_COUNTS: Final = 8
 _FLAT: Final = -9.0
 _FAR: Final = 9
 _PARTS: Final = 512
-_TOGETHER: Final = 1000
-"""Blocks that are estimated together: of more, each column would take new pages of the machine."""
+_TOGETHER: Final = 2**14
+"""Times that are estimated together: they fit into a processor's cache."""
 _LOG_LIMIT: Final = float(np.log(LIMIT_MS))
 
 _Floats = NDArray[np.float64]
 
 
-class BlockTimes(NamedTuple):
-    """The times of blocks: `calls` in cell `place`, block by block, `width` of each.
+class Placed(NamedTuple):
+    """Some `calls` of the block `row` in the cell of time `place`; a block has many, in no order.
 
-    Those of one block are in no order, not yet added up. `late` has a row for each block: calls
-    that took `LIMIT_MS` or longer certainly, possibly and by estimate.
+    Two of them may be in the same cell.
     """
 
-    width: Array
+    row: Array
     place: Array
     calls: Array
+
+
+class BlockTimes(NamedTuple):
+    """The times of blocks."""
+
+    ranked: Placed
+    """The calls of the four ranks."""
+    others: "_Stretch"
     late: Array
+    """Calls of each block that took `LIMIT_MS` or longer: certainly, possibly, by estimate."""
+
+    def placed(self) -> Iterator[Placed]:
+        """Yields where all calls are, some of them at a time."""
+        if len(self.ranked.row):
+            yield self.ranked
+            yield from self.others.placed()
 
 
 def cell_of(times: Array) -> Array:
@@ -80,42 +95,26 @@ def first_of(cells: Array) -> Array:
 
 
 def times_of(samples: Array, pxx: Array) -> BlockTimes:
-    """Returns the times of these blocks; each has answered calls, and four points in a row."""
-    known, which = np.unique(samples, return_inverse=True)
-    quantiles = np.array([_quantiles(one) for one in known.tolist()]).reshape(-1, len(PERCENTS))
-    starts = range(0, max(len(samples), 1), _TOGETHER)
-    spans = [slice(start, start + _TOGETHER) for start in starts]
-    parts = [_times_of(samples[span], pxx[span], quantiles[which[span]]) for span in spans]
-    return BlockTimes(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-
-def _times_of(samples: Array, pxx: Array, quantiles: _Floats) -> BlockTimes:
+    """Returns the times of these blocks; each has answered calls, and four points in a column."""
     reported = _points(samples, pxx)
     points = reported._replace(time=reported.time.copy())
-    points.time[:, 0] = _median_call(samples, reported.time[:, 0], pxx)
-    cells = cell_of(points.time)
-    on = np.flatnonzero(points.valid)
-    placed = [(on // len(PERCENTS), cells.ravel()[on], np.ones(len(on), np.int64))]
-    has_late = pxx[:, -1] >= LIMIT_MS  # of the others all calls are sooner
-    soon = (points.valid & (points.time < LIMIT_MS)).sum(1)
-    for block, stretch in _stretches(samples, points, cells, quantiles):
-        some = np.flatnonzero(has_late[block])
-        counted = stretch.chosen(some).soon()
-        soon += np.bincount(block[some], counted, len(samples)).astype(np.int64)
-        of, place, calls = stretch.placed()
-        placed.append((block[of], place, calls))
-    row, place, calls = (np.concatenate(column) for column in zip(*placed, strict=True))
-    late = np.zeros((len(samples), 3), np.int64)
-    some = np.flatnonzero(has_late)
-    low, high = _soon_bounds(samples[some], _Points._make(column[some] for column in reported))
-    late[some] = samples[some, None] - np.stack([high, low, soon[some]], 1)
-    order = np.argsort(row.astype(np.int16), kind="stable")  # of 16 bits, by counting
-    width = np.bincount(row, minlength=len(samples))
-    return BlockTimes(width, place[order], calls[order], late)
+    points.time[0] = _median_call(samples, reported.time[0], pxx)
+    row = np.flatnonzero(points.valid) % max(len(samples), 1)
+    ranked = Placed(row, cell_of(points.time[points.valid]), np.ones(len(row), np.int64))
+    others = _stretches(samples, points)
+    late = np.zeros((3, len(samples)), np.int64)
+    some = np.flatnonzero(pxx[3] >= LIMIT_MS)  # of the others all calls are sooner
+    if len(some):
+        soon = (points.valid & (points.time < LIMIT_MS)).sum(0)
+        of_late = others.chosen(np.flatnonzero(pxx[3].take(others.row) >= LIMIT_MS))
+        soon += np.bincount(of_late.row, of_late.soon(), len(samples)).astype(np.int64)
+        low, high = _soon_bounds(samples[some], _Points._make(one[:, some] for one in reported))
+        late[:, some] = samples[some] - np.stack([high, low, soon[some]])
+    return BlockTimes(ranked, others, late)
 
 
 class _Points(NamedTuple):
-    """Ranks and times of the four points of each block; equal ranks count once, as the first."""
+    """Ranks and times of the four points, a row for each; equal ranks count once, as the first."""
 
     rank: Array
     time: Array
@@ -123,9 +122,9 @@ class _Points(NamedTuple):
 
 
 def _points(samples: Array, pxx: Array) -> _Points:
-    rank: Array = -(-samples[:, None] * np.array(PERCENTS) // 100)
-    time = np.where(rank == samples[:, None], pxx[:, 3:], pxx)
-    return _Points(rank, time, np.diff(rank, axis=1, prepend=0) > 0)
+    rank: Array = -(-samples * np.array(PERCENTS)[:, None] // 100)
+    time = np.where(rank == samples, pxx[3], pxx)
+    return _Points(rank, time, np.diff(rank, axis=0, prepend=0) > 0)
 
 
 def _median_call(samples: Array, p50: Array, pxx: Array) -> Array:
@@ -137,15 +136,16 @@ def _median_call(samples: Array, p50: Array, pxx: Array) -> Array:
     """
     found = p50.copy()
     few = (samples > 1) & (samples < _EXACT_P99) & (samples % 2 == 0)
-    longest = np.where(samples < _EXACT_P95, pxx[:, 1], pxx[:, 2])
+    p95, p99, p100 = pxx[1:]
+    longest = np.where(samples < _EXACT_P95, p95, p99)
     # In floating-point numbers: times below 2^53 would overflow.
-    on = np.flatnonzero(few & (longest * 1.0 < pxx[:, 3] * _INTERPOLATED))
+    on = np.flatnonzero(few & (longest * 1.0 < p100 * _INTERPOLATED))
     if len(on):
         half = np.array([_half_step(one) for one in samples[on].tolist()])
-        spread = (_log(pxx[on, 3]) - _log(p50[on])) / half[:, 1]
+        spread = (_log(p100[on]) - _log(p50[on])) / half[:, 1]
         share = samples[on] / (samples[on] + _USUAL_COUNTS)
         step = (share * spread + (1.0 - share) * _USUAL_SPREAD) * half[:, 0]
-        sooner = np.where(samples[on] == 2, 2 * p50[on] - pxx[on, 3], p50[on] * np.exp(-step))  # noqa: PLR2004  # two samples
+        sooner = np.where(samples[on] == 2, 2 * p50[on] - p100[on], p50[on] * np.exp(-step))  # noqa: PLR2004  # two samples
         found[on] = np.maximum(np.rint(sooner), np.minimum(p50[on], 1))
     return found
 
@@ -160,6 +160,8 @@ def _half_step(samples: int) -> tuple[float, float]:
 class _Stretch(NamedTuple):
     """Calls strictly between two ranks, along a normal curve from `start` to `end` ms."""
 
+    row: Array
+    """The block of each."""
     samples: Array
     passed: Array
     calls: Array
@@ -173,7 +175,7 @@ class _Stretch(NamedTuple):
     slope: _Floats
     """Normal quantiles for each unit of the logarithm of time."""
 
-    def chosen(self, some: Array) -> "_Stretch":
+    def chosen(self, some: Array | slice) -> "_Stretch":
         """Returns some of them."""
         return _Stretch._make(column[some] for column in self)
 
@@ -181,73 +183,67 @@ class _Stretch(NamedTuple):
         """Returns how many of its calls are estimated to be below `LIMIT_MS`."""
         found = np.where(self.end < LIMIT_MS, self.calls, 0)
         some = np.flatnonzero((self.start < LIMIT_MS) & (self.end >= LIMIT_MS))
-        if len(some):
-            one = np.ones(len(some), np.int64)
-            found[some] = self.chosen(some).before(one, np.full(len(some), _LOG_LIMIT))
+        limit = np.full((len(some), 1), _LOG_LIMIT)
+        found[some] = self.chosen(some).before(limit)[:, 0]
         return found
 
-    def placed(self) -> tuple[Array, Array, Array]:
-        """Returns its calls by cell of time: which stretch, which cell, how many."""
+    def placed(self) -> Iterator[Placed]:
+        """Yields where its calls are: those of as many cells together, a row for each."""
         width = self.last - self.first + 1
-        begins = np.cumsum(width) - width
-        cell = np.repeat(self.first - begins, width)
-        cell += np.arange(len(cell))
-        until = self.before(width, _LOG_FIRST[cell + 1])
-        until[begins + width - 1] = self.calls
+        order = np.argsort(width.astype(np.int16), kind="stable")  # of 16 bits, by counting
+        wide = self.chosen(order)
+        number = np.bincount(width)
+        ends = np.cumsum(number)
+        for cells in np.flatnonzero(number).tolist():
+            step = max(_TOGETHER // cells, 1)
+            for start in range(ends[cells] - number[cells], ends[cells], step):
+                yield wide.chosen(slice(start, min(start + step, ends[cells]))).in_cells(cells)
+
+    def in_cells(self, cells: int) -> Placed:
+        """Returns where its calls are, each in so many cells."""
+        place = self.first[:, None] + np.arange(cells)
+        until = self.before(_LOG_END.take(place))
+        until[:, -1] = self.calls
         calls = until.copy()
-        calls[1:] -= until[:-1]
-        calls[begins] = until[begins]
-        kept = np.flatnonzero(calls)
-        return np.repeat(np.arange(len(width)), width)[kept], cell[kept], calls[kept]
+        calls[:, 1:] -= until[:, :-1]
+        held = np.flatnonzero(calls != 0)  # of flags: faster than of numbers
+        return Placed(self.row.take(held // cells), place.take(held), calls.take(held))
 
-    def before(self, width: Array, logarithm: _Floats) -> Array:
-        """Returns how many of its calls are before logarithms of a time: so many of each stretch.
-
-        It rises with the time within a stretch.
-        """
-        z = np.repeat(self.slope, width)
-        z *= logarithm
-        z += np.repeat(self.intercept, width)
-        found = _normal(z)
-        found *= np.repeat(self.samples, width)
-        found -= np.repeat(self.passed - 0.5, width)
+    def before(self, logarithm: _Floats) -> Array:
+        """Returns how many of its calls are before these logarithms of a time, a row for each."""
+        found = logarithm * self.slope[:, None]
+        found += self.intercept[:, None]
+        _to_normal(found)
+        found *= self.samples[:, None]
+        found -= (self.passed - 0.5)[:, None]
         np.maximum(found, 0, out=found)
-        np.minimum(found, np.repeat(self.calls, width), out=found)
+        np.minimum(found, self.calls[:, None], out=found)
         return found.astype(np.int64)
 
 
-def _stretches(
-    samples: Array, points: _Points, cells: Array, quantiles: _Floats
-) -> list[tuple[Array, _Stretch]]:
-    """Returns the stretches between points, and below the first, each with its blocks."""
-    found = []
-    of_points = (points.rank, points.time, cells, _log(points.time), quantiles)
-    columns = [np.ascontiguousarray(one.T) for one in of_points]
-    for place in range(len(PERCENTS) - 1):
-        on = np.flatnonzero(points.valid[:, place + 1])
-        rank, time, cell, log, quantile = ((one[place][on], one[place + 1][on]) for one in columns)
-        width = log[1] - log[0]
-        # times beyond 2^53 may differ by less than a floating-point number shows
-        slope = np.divide(quantile[1] - quantile[0], width, out=np.zeros(len(on)), where=width > 0)
-        intercept = quantile[0] - slope * log[0]
-        between = rank[1] - rank[0] - 1
-        found.append((on, _Stretch(samples[on], rank[0], between, *time, *cell, intercept, slope)))
-        if not place:
-            begin = time[0] // _BELOW_P50
-            below = (samples[on], np.zeros_like(rank[0]), rank[0] - 1, begin, time[0])
-            # Of few calls p50 and the longest say little of their spread: a usual one counts too.
-            own = np.divide(1.0, slope, out=np.zeros(len(on)), where=slope > 0)
-            share = samples[on] / (samples[on] + _USUAL_COUNTS)
-            wide = 1.0 / (share * own + (1.0 - share) * _USUAL_SPREAD)
-            flat = np.where(slope > 0, quantile[0] - wide * log[0], _FLAT)
-            spread = (flat, np.where(slope > 0, wide, 0.0))
-            found.append((on, _Stretch(*below, cell_of(begin), cell[0], *spread)))
-    return [_with_calls(on, stretch) for on, stretch in found]
-
-
-def _with_calls(on: Array, stretch: _Stretch) -> tuple[Array, _Stretch]:
-    some = np.flatnonzero(stretch.calls != 0)
-    return on[some], stretch.chosen(some)
+def _stretches(samples: Array, points: _Points) -> _Stretch:
+    """Returns the stretches with calls: below the first point, and between points."""
+    rank, time, log = points.rank, points.time, _log(points.time)
+    quantile = _quantiles(samples)
+    width = np.diff(log, axis=0)
+    slope, intercept = np.zeros_like(log), np.empty_like(log)
+    # times beyond 2^53 may differ by less than a floating-point number shows
+    np.divide(np.diff(quantile, axis=0), width, out=slope[1:], where=width > 0)
+    intercept[1:] = quantile[:-1] - slope[1:] * log[:-1]
+    # Of few calls p50 and the longest say little of their spread: a usual one counts too.
+    is_steep = slope[1] > 0
+    own = np.divide(1.0, slope[1], out=np.zeros(len(samples)), where=is_steep)
+    share = samples / (samples + _USUAL_COUNTS)
+    steep = 1.0 / (share * own + (1.0 - share) * _USUAL_SPREAD)
+    slope[0] = np.where(is_steep, steep, 0.0)
+    intercept[0] = np.where(is_steep, quantile[0] - steep * log[0], _FLAT)
+    begin = np.concatenate((time[:1] // _BELOW_P50, time))
+    cell, passed = cell_of(begin), np.concatenate((np.zeros_like(rank[:1]), rank))
+    calls = rank - passed[:-1] - 1
+    on = np.flatnonzero(calls > 0)
+    row = on % max(len(samples), 1)
+    columns = (passed[:-1], calls, begin[:-1], time, cell[:-1], cell[1:], intercept, slope)
+    return _Stretch._make([row, samples.take(row), *(column.take(on) for column in columns)])
 
 
 def _soon_bounds(samples: Array, points: _Points) -> tuple[Array, Array]:
@@ -257,19 +253,26 @@ def _soon_bounds(samples: Array, points: _Points) -> tuple[Array, Array]:
     for place in range(len(PERCENTS)):
         gap = np.zeros(len(samples), np.int64)
         if place + 1 < len(PERCENTS):
-            between = np.maximum(rank[:, place + 1] - rank[:, place], 1)
-            gap = -((time[:, place] - time[:, place + 1]) // between)
-            matters = gap * 100 > time[:, place] * TRUSTED_PERCENT
-            gap = np.where(valid[:, place + 1] & matters, gap, 0)
-        certain = valid[:, place] & (time[:, place] + gap < LIMIT_MS)
-        low = np.where(certain, rank[:, place], low)
-        beyond = valid[:, place] & (time[:, place] - gap >= LIMIT_MS)
-        high = np.where(beyond, np.minimum(high, rank[:, place] - 1), high)
+            between = np.maximum(rank[place + 1] - rank[place], 1)
+            gap = -((time[place] - time[place + 1]) // between)
+            matters = gap * 100 > time[place] * TRUSTED_PERCENT
+            gap = np.where(valid[place + 1] & matters, gap, 0)
+        certain = valid[place] & (time[place] + gap < LIMIT_MS)
+        low = np.where(certain, rank[place], low)
+        beyond = valid[place] & (time[place] - gap >= LIMIT_MS)
+        high = np.where(beyond, np.minimum(high, rank[place] - 1), high)
     return low, high
 
 
+def _quantiles(samples: Array) -> _Floats:
+    """Returns the normal quantiles of the four ranks, a row for each."""
+    known, which = np.unique(samples, return_inverse=True)
+    found = np.array([_quantiles_of(one) for one in known.tolist()]).reshape(-1, len(PERCENTS))
+    return found.T.take(which, 1)
+
+
 @lru_cache(maxsize=50_000)
-def _quantiles(samples: int) -> tuple[float, ...]:
+def _quantiles_of(samples: int) -> tuple[float, ...]:
     """Returns the normal quantiles of the four ranks.
 
     From above: with very many calls the share below the last one would round to 1.
@@ -279,17 +282,18 @@ def _quantiles(samples: int) -> tuple[float, ...]:
     return tuple(-inverse(share) for share in above)
 
 
-def _normal(z: _Floats) -> _Floats:
-    """Returns the normal distribution, to 1e-7; never less for a larger number."""
-    at = np.minimum(np.maximum(z, -_FAR), _FAR)
-    at += _FAR
-    at *= _PARTS
-    whole = at.astype(np.int64)
-    at -= whole
+def _to_normal(z: _Floats) -> None:
+    """Makes of numbers their normal distribution, to 1e-7; never less for a larger number."""
+    np.maximum(z, -_FAR, out=z)
+    np.minimum(z, _FAR, out=z)
+    z += _FAR
+    z *= _PARTS
+    whole = np.floor(z)
+    z -= whole
+    place = whole.astype(np.int64)
     values, steps = _normal_table()
-    at *= steps[whole]
-    at += values[whole]
-    return at
+    z *= steps.take(place)
+    z += values.take(place)
 
 
 @lru_cache
@@ -305,4 +309,5 @@ def _log(times: Array) -> _Floats:
     return found
 
 
-_LOG_FIRST: Final = _log(first_of(np.arange(PLACES + 1)))
+_LOG_END: Final = _log(first_of(np.arange(1, PLACES + 1)))
+"""The logarithm of the end of each cell."""

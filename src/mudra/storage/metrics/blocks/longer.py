@@ -6,6 +6,7 @@ stale, the shorter ones are read. They always are the sum of the shorter ones th
 """
 
 import asyncio
+import contextlib
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -16,7 +17,7 @@ from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.derived import derived_tags, fan_for, has_times
 from mudra.storage.metrics.blocks.grain import DERIVED, LONGER, Grain, Tier
-from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted, summed_with_longer
+from mudra.storage.metrics.blocks.reading import Blocks, Form, Share, Wanted, summed_with_longer
 from mudra.storage.metrics.blocks.settling import UNCHANGING_AFTER, lock_layout
 from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_of
 
@@ -34,26 +35,18 @@ async def make_longer(tx: Transaction, series: Series, times: Collection[datetim
     for layout in sorted({series.grain.settled_start(at) for at in times}):
         # Others that make one of the times wait for this, and make these again as well.
         await lock_layout(tx, series, layout)
-    spans = {(tier, *series.grain.longer(tier, at)) for tier in Tier for at in times}
-    for tier, begin, end in sorted(spans):
-        if end > now:
-            continue
-        for tag in _tags(series):
-            await delete(tx, series._replace(tag=LONGER[tier][tag]), [begin])
-        try:
-            made = [
-                row
-                for tag in _tags(series)
-                if _is_kept(series._replace(tag=tag), tier, now - end)
-                for row in await _made(tx, series._replace(tag=tag), tier, begin, end)
-            ]
-        except BlockDamaged:
-            continue
+    tags = [tag for tag in (series.tag, *derived_tags(series)) if tag in LONGER[Tier.LONG]]
+    for tier in Tier:
+        spans = {series.grain.longer(tier, at) for at in times}
+        over = [(begin, end) for begin, end in sorted(spans) if end <= now]
+        longer = [LONGER[tier][tag] for tag in tags]
+        await delete(tx, series, [begin for begin, _ in over], longer)
+        made: list[Row] = []
+        for begin, end in over:
+            kept = [of for tag in tags if _is_kept(of := series._replace(tag=tag), tier, now - end)]
+            with contextlib.suppress(BlockDamaged):
+                made += [row for of in kept for row in await _made(tx, of, tier, begin, end)]
         await put(tx, made)
-
-
-def _tags(series: Series) -> Sequence[str]:
-    return [tag for tag in (series.tag, *derived_tags(series)) if tag in LONGER[Tier.LONG]]
 
 
 def _is_kept(series: Series, tier: Tier, age: timedelta) -> bool:
@@ -70,7 +63,9 @@ async def _made(
 ) -> Sequence[Row]:
     blocks, times = Blocks(tx), frozenset(series.grain.times(begin, end))
     wanted = Wanted(series.grain, (series.tag,), series.aa_id, times)
-    shares, rows = await blocks.shares(wanted), list[Row]()
+    # What is derived has one bucket.
+    shares = await blocks.shares(wanted) if series.tag in DERIVED else [Share(0, 1)]
+    rows: list[Row] = []
     for share in shares:
         form = Form(times=has_times(series.tag), share=share)
         if tier is Tier.LONGEST:  # of those of the other tier, which are made before

@@ -5,7 +5,7 @@ Sums are made some FIPs at a time: a day of a nation's AA has 670,000 cells of h
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -22,8 +22,8 @@ from mudra.storage.metrics.blocks.daily import OF_SERIES, DailyRow, daily_rows, 
 from mudra.storage.metrics.blocks.derived import derived, derived_tags, fan_for
 from mudra.storage.metrics.blocks.grain import ALL, DERIVED, SEEN, Grain
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted
-from mudra.storage.metrics.blocks.settling import unsettle
 from mudra.storage.metrics.blocks.writing import Row, Series, delete, delete_of_each, put, rows_of
+from mudra.storage.metrics.partitions import BLOCK_OF, make_partition
 
 _FINER: Final = {Grain.HOUR: Grain.WINDOW, Grain.DAY: Grain.HOUR}
 _BY: Final = ("type", "fip")
@@ -93,28 +93,25 @@ async def derived_at(tx: Transaction, series: Series, at: datetime) -> Sequence[
     return (await asyncio.to_thread(sums.made)).rows
 
 
-async def replace_sums(tx: Transaction, series: Series, at: datetime, made: Made) -> None:
-    """Stores sums in place of those that are there."""
-    if series.grain is not Grain.WINDOW:
-        await unsettle(tx, series, at)
-    await delete_sums(tx, series, [at])
-    await put_sums(tx, series, at, made)
+async def replace_sums(tx: Transaction, series: Series, made: Mapping[datetime, Made]) -> None:
+    """Stores sums of times of one partition in place of those that are there, settled or not.
+
+    With a day over all AAs come its rows for SQL.
+    """
+    await delete_sums(tx, series, [*made])
+    await make_partition(tx, BLOCK_OF[series.grain], min(made))
+    await put(tx, [row for sums in made.values() for row in sums.rows])
+    if series == OF_SERIES:
+        for at, sums in made.items():
+            await replace_daily(tx, at, sums.daily)
 
 
 async def delete_sums(tx: Transaction, series: Series, times: Sequence[datetime]) -> None:
     """Deletes the sums of these times, with what is stored besides."""
-    for tag in (series.tag, *derived_tags(series)):
-        await delete(tx, series._replace(tag=tag), times)
+    await delete(tx, series, times, (series.tag, *derived_tags(series)))
     if series.grain is Grain.WINDOW:
         for at in times:
             await delete_of_each(tx, series.grain, DERIVED[series.tag], at)
-
-
-async def put_sums(tx: Transaction, series: Series, at: datetime, made: Made) -> None:
-    """Stores sums where none are; with a day over all AAs its rows for SQL."""
-    await put(tx, made.rows)
-    if series == OF_SERIES:
-        await replace_daily(tx, at, made.daily)
 
 
 class _Sums:

@@ -29,10 +29,10 @@ from mudra.storage.metrics.blocks.longer import make_longer
 from mudra.storage.metrics.blocks.making import delete_sums, replace_sums, source_of, sums_of
 from mudra.storage.metrics.blocks.recount import recount, recount_parts
 from mudra.storage.metrics.blocks.remaking import remake_sums
-from mudra.storage.metrics.blocks.settling import next_unsettled, settle
+from mudra.storage.metrics.blocks.settling import next_unsettled, settle, unsettle
 from mudra.storage.metrics.blocks.stale_sums import is_due
 from mudra.storage.metrics.blocks.writing import Series
-from mudra.storage.metrics.partitions import BLOCK_OF, has_partition, make_partition
+from mudra.storage.metrics.partitions import BLOCK_OF, has_partition
 from mudra.storage.metrics.stored_report import long_tag, short_tag
 from mudra.storage.tables.metrics import metrics_receipt, metrics_received, metrics_stale
 from mudra.storage.tables.metrics_blocks import metrics_block
@@ -137,16 +137,16 @@ class BlockSums:
         blocks were read: what is kept now was kept then. No push adds to a dropped partition.
         """
         series = Series(stale.aa_id, Grain(stale.grain), short_tag(stale.tag))
-        made = [await sums_of(self._tx, series, at) for at in stale.ats]
+        made = {at: await sums_of(self._tx, series, at) for at in stale.ats}
         source = None if series == (ALL_AAS, Grain.DAY, series.tag) else source_of(series)
         if source and not await has_partition(self._tx, BLOCK_OF[source], stale.ats[0]):
             return False
-        for at, sums in zip(stale.ats, made, strict=True):
-            await make_partition(self._tx, BLOCK_OF[series.grain], at)
-            await replace_sums(self._tx, series, at, sums)
         if series.grain is Grain.WINDOW:
+            await replace_sums(self._tx, series, made)
             await self._drop_unread_windows()
         else:
+            await unsettle(self._tx, series, stale.ats[0])  # all are of one day
+            await replace_sums(self._tx, series, made)
             await make_longer(self._tx, series, stale.ats)
         return True
 

@@ -16,16 +16,10 @@ from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.derived import derived_tags
 from mudra.storage.metrics.blocks.grain import Grain, source_tag
 from mudra.storage.metrics.blocks.longer import make_longer
-from mudra.storage.metrics.blocks.making import (
-    delete_sums,
-    derived_at,
-    put_sums,
-    source_of,
-    sums_of,
-)
+from mudra.storage.metrics.blocks.making import derived_at, replace_sums, source_of, sums_of
 from mudra.storage.metrics.blocks.settling import is_settled, lock_layout, times_of_layout
 from mudra.storage.metrics.blocks.writing import Series, delete, put
-from mudra.storage.metrics.partitions import BLOCK_OF, has_partition, make_partition
+from mudra.storage.metrics.partitions import BLOCK_OF, has_partition
 from mudra.storage.tables.metrics_blocks import metrics_block
 
 _C: Final = metrics_block.c
@@ -42,11 +36,8 @@ async def remake_sums(tx: Transaction, series: Series, at: datetime) -> None:
     if not await _has_finer(tx, series, times):
         await _remake_derived(tx, series, times)
         return
-    made = [await sums_of(tx, series, one) for one in times]
-    await delete_sums(tx, series, times)
-    for one, sums in zip(times, made, strict=True):
-        await make_partition(tx, BLOCK_OF[series.grain], one)
-        await put_sums(tx, series, one, sums)
+    made = {one: await sums_of(tx, series, one) for one in times}
+    await replace_sums(tx, series, made)
     await make_longer(tx, series, times)
 
 
@@ -58,8 +49,7 @@ async def _remake_derived(tx: Transaction, series: Series, times: Sequence[datet
         made = [row for one in times for row in await derived_at(tx, series, one)]
     except BlockDamaged as error:
         raise NothingFiner from error
-    for tag in derived_tags(series):
-        await delete(tx, series._replace(tag=tag), times)
+    await delete(tx, series, times, derived_tags(series))
     await put(tx, made)
     await make_longer(tx, series, times)
 

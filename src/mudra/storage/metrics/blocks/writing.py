@@ -27,7 +27,7 @@ _TYPES: Final = (
 )
 _DELETE: Final = sa.delete(metrics_block).where(
     *(_C.aa_id == sa.bindparam("aa_id"), _C.grain == sa.bindparam("grain")),
-    *(_C.tag == sa.bindparam("tag"), is_among_given(_C.at, "ats")),
+    *(is_among_given(_C.tag, "tags"), is_among_given(_C.at, "ats")),
     # The bounds let the planner skip all other partitions.
     *(_C.at >= sa.bindparam("first"), _C.at <= sa.bindparam("last")),
 )
@@ -84,21 +84,27 @@ def report_rows(
     ]
 
 
-async def put(tx: Transaction, rows: Iterable[Row]) -> None:
+async def put(tx: Transaction, rows: Collection[Row]) -> None:
     """Stores new blocks; their partitions exist."""
+    if not rows:
+        return
     async with tx.copying(_COPY) as copy:
         copy.set_types(_TYPES)
         for row in rows:
             await copy.write_row(row)
 
 
-async def delete(tx: Transaction, series: Series, ats: Collection[datetime]) -> None:
-    """Deletes the blocks of a series that begin at these times."""
+async def delete(
+    tx: Transaction, series: Series, ats: Collection[datetime], tags: Collection[str] = ()
+) -> None:
+    """Deletes the blocks of a series that begin at these times: of its tag, or of these."""
     if ats:
         await tx.connection.execute(
             _DELETE,
             {
-                **series._asdict(),
+                "aa_id": series.aa_id,
+                "grain": series.grain,
+                "tags": [*tags] or [series.tag],
                 "ats": sorted(ats),
                 "first": min(ats),
                 "last": max(ats),
