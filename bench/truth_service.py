@@ -15,16 +15,8 @@ from msgspec.structs import replace
 from bench.truth_world import Fault, Reported, World
 from mudra.metrics.attribution.evidence.lanes import CALL_APIS
 from mudra.metrics.health.fip_state import FipStates
-from mudra.metrics.health.own_calls import (
-    ALL,
-    Field,
-    LevelChange,
-    OwnCalls,
-    added_up,
-    below,
-    broken,
-    level_changes,
-)
+from mudra.metrics.health.level_change import LevelChange, level_changes
+from mudra.metrics.health.own_calls import ALL, Field, OwnCalls, added_up, below, broken
 from mudra.metrics.health.public_rows import PublicFloor
 from mudra.metrics.health.status_history import (
     Day,

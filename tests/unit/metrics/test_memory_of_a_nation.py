@@ -10,14 +10,8 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from mudra.metrics.health.own_calls import (
-    ALL,
-    Field,
-    OwnCalls,
-    level_changes,
-    own_to_bytes,
-    own_with_hours,
-)
+from mudra.metrics.health.level_change import level_changes
+from mudra.metrics.health.own_calls import ALL, Field, OwnCalls, own_to_bytes, own_with_hours
 from mudra.metrics.health.status_history import DayOfFips, days_of_fips
 from mudra.metrics.incidents.fip_counts import APIS, FIELDS, FipCounts
 from mudra.metrics.incidents.fip_test import fip_states

@@ -1,6 +1,7 @@
 """Health over time: charts and their table, a lazy fragment of a page."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Final
 
 from mudra.console.framework.page_context import PageContext
@@ -10,12 +11,15 @@ from mudra.console.health.health_query import HealthQuery
 from mudra.console.health.lazy_fragment import LazyFragment
 from mudra.console.health.tables import moments_table
 from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.series import Point
-from mudra.metrics.rollup.step import step_for
+from mudra.metrics.rollup.step import Step, step_for
 from mudra.timeline.happening import Happening
 
 OVER_TIME: Final = LazyFragment("over-time", "moments")
+_LATEST: Final = timedelta(hours=1)
 PART: Final = "health_over_time.html"
 LATER: Final[Mapping[str, object]] = {"times": None, "moments": None}
 """The values of a page that loads its charts later."""
@@ -51,3 +55,22 @@ async def over_time(
         "moments": table.view(times.moments, query),
         "opened": OVER_TIME.is_opened(page_context.query),
     }
+
+
+async def latest_windows(
+    page_context: PageContext,
+    found: Incident,
+    codes: frozenset[str],
+    *,
+    aa_id: str | None,
+    fip_id: str | None,
+) -> Sequence[Point]:
+    """Returns the windows of the last hour, the latest last.
+
+    None of an incident that was over before: they say nothing of it.
+    """
+    end = window_start(page_context.now)
+    if found.ended is not None and found.ended <= end - _LATEST:
+        return ()
+    health, within = page_context.tx.service(HealthService), TimeRange(end - _LATEST, end)
+    return await health.steps(within, Step.WINDOW, codes, aa_id=aa_id, fip_id=fip_id)

@@ -22,7 +22,7 @@ from mudra.metrics.health.health import (
     Status,
     Weighed,
 )
-from mudra.metrics.health.own_calls import LevelChange
+from mudra.metrics.health.level_change import LevelChange
 from mudra.metrics.incidents.explanation import cause_text, concerns, of_api
 from mudra.metrics.incidents.incident import Fip, Incident, Subject
 from mudra.metrics.incidents.subject import SubjectKind, fip_of, name_of
@@ -212,8 +212,9 @@ def health_feed(
 ) -> HealthFeed:
     """Returns the feed over whole windows; a FIP without states is UNSURE.
 
-    `causes` are those of now. What is disputed has the status that most AAs see, and no time:
-    that of all calls is not theirs. Of a FIP in maintenance now nothing is known.
+    `causes` are those of now; its states take in those at a FIP that opened in later windows. What
+    is disputed has the status that most AAs see, and no time: that of all calls is not theirs. Of a
+    FIP in maintenance now nothing is known.
     """
     facts = facts or FeedFacts()
     judged, maintained = states, {one.fip_id for one in facts.maintenance if one.is_on}
@@ -272,6 +273,14 @@ class _Now(Struct, frozen=True):
     facts: FeedFacts
     maintained: bool
 
+    def with_news(self, state: ApiState, fip_id: str, *codes: str) -> ApiState:
+        """Returns the state of an API with what opened at the FIP in windows after it."""
+        for one in self.causes:
+            is_news = bool(self.states.fips) and one.timeline[0].window >= self.states.end
+            if is_news and fip_of(one.subject) == fip_id:
+                state = state.with_news(one, of_api=any(of_api(one, code) for code in codes))
+        return state
+
     def shown(self, state: ApiState) -> ApiState:
         """Returns the state as readers get it."""
         if self.maintained:
@@ -292,21 +301,14 @@ def _fip_feed(fip_id: str, seen: FipHealth, now: _Now) -> FipFeed:
         if weighed := now.facts.disputed.get((fip_id, code)):
             success, p50 = weighed.success, None
             state = _unless_contradicted(state, weighed)
+        state = now.with_news(state, fip_id, code)
         causes = _of_apis(now.causes, code, whole=Reason.HEARTBEATS in state.reasons)
         apis[name] = _api_feed(now.shown(state), now.states, p50, success, causes)
-    state = now.states.of(fip_id, "fi_notification")
-    notified = _api_feed(
-        now.shown(state),
-        now.states,
-        _p50(seen.ready),
-        seen.outcomes.success,
-        _of_apis(
-            now.causes,
-            NotificationType.FI,
-            RequestType.FI_READY_TIME,
-            whole=Reason.HEARTBEATS in state.reasons,
-        ),
-    )
+    of_fi = NotificationType.FI, RequestType.FI_READY_TIME
+    state = now.with_news(now.states.of(fip_id, "fi_notification"), fip_id, *of_fi)
+    causes = _of_apis(now.causes, *of_fi, whole=Reason.HEARTBEATS in state.reasons)
+    success, p50 = seen.outcomes.success, _p50(seen.ready)
+    notified = _api_feed(now.shown(state), now.states, p50, success, causes)
     return FipFeed(**apis, fi_notification=notified)
 
 
@@ -359,7 +361,9 @@ def _api_feed(
     success: float | None,
     causes: Sequence[Incident],
 ) -> ApiFeed:
-    known = state.windows > 0
+    known = bool(state.windows or state.since)
+    since = datetime.fromtimestamp(state.since, UTC)
+    begins = since if since >= states.end else states.end - state.windows * WINDOW
     return ApiFeed(
         state.status,
         list(state.reasons),
@@ -370,8 +374,8 @@ def _api_feed(
         state.calls,
         state.failed,
         state.reporters,
-        _utc_text(states.end - state.windows * WINDOW) if known else None,
-        _utc_text(datetime.fromtimestamp(state.since, UTC)) if known else None,
+        _utc_text(begins) if known else None,
+        _utc_text(since) if known else None,
     )
 
 
@@ -384,11 +388,8 @@ def _summary(feed: FipFeed) -> FipSummary:
 
 
 def _worst(*apis: ApiFeed) -> Status:
-    seen = {api.status for api in apis}
-    for status in (Status.BAD, Status.DEGRADED, Status.GOOD):
-        if status in seen:
-            return status
-    return Status.UNSURE
+    order = (Status.BAD, Status.DEGRADED, Status.GOOD)
+    return next((one for one in order if any(api.status is one for api in apis)), Status.UNSURE)
 
 
 def _p50(time: ResponseTime | None) -> int | None:

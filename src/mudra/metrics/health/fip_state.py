@@ -7,8 +7,10 @@ from typing import Final, Protocol
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.metrics.health.health import Status
+from mudra.metrics.incidents.incident import Effect, Fip, Incident, Symptom
 from mudra.metrics.payload.catalogue import FEED_APIS, WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
 
@@ -33,6 +35,18 @@ class Reason(enum.StrEnum):
     """The FIP is, or was in the last judged window, in planned maintenance: nothing is judged."""
 
 
+REASONS: Final = {
+    Symptom.FAILURES: Reason.FAILING,
+    Symptom.CLIENT_ERRORS: Reason.REFUSING,
+    Symptom.SLOW: Reason.SLOW,
+    Symptom.TAIL: Reason.TAIL,
+    Symptom.OUTCOMES: Reason.OUTCOMES,
+    Symptom.MISSING: Reason.MISSING,
+}
+CERTAIN: Final = 0.9999
+"""The confidence of a state that a cause shows."""
+
+
 class ApiState(Struct, frozen=True, array_like=True):
     """One API of one FIP. Calls of AAs and paths that have a cause of their own are left out."""
 
@@ -49,6 +63,31 @@ class ApiState(Struct, frozen=True, array_like=True):
     """Start of the first window with this status, in seconds since 1970."""
     reasons: tuple[Reason, ...] = ()
     """Why it is BAD or DEGRADED, or UNSURE for a maintenance or heartbeats; else empty."""
+
+    def with_news(self, incident: Incident, *, of_api: bool) -> "ApiState":
+        """Return the state with an incident at its FIP that later windows opened: never GOOD.
+
+        They are judged once all reports are there. Until then an API that the incident is about has
+        the state that it will have; of the others of a whole FIP nothing is known.
+        """
+        if self.status is Status.BAD:
+            return self
+        if not of_api or incident.by_heartbeats:
+            is_in_doubt = isinstance(incident.subject, Fip) and self.status is Status.GOOD
+            reasons = (Reason.HEARTBEATS,) if incident.by_heartbeats else ()
+            unsure = replace(self, status=Status.UNSURE, confidence=0.0, reasons=reasons)
+            return unsure if is_in_doubt else self
+        cause = incident.cause
+        return replace(
+            self,
+            status=Status.DEGRADED if incident.effect is Effect.DEGRADED else Status.BAD,
+            confidence=CERTAIN,
+            calls=cause.calls,
+            failed=cause.failures,
+            reporters=len(cause.affected_aas),
+            since=int(incident.timeline[0].window.timestamp()),
+            reasons=tuple(REASONS[one] for one in cause.symptoms),
+        )
 
 
 NOTHING_KNOWN: Final = ApiState(Status.UNSURE, 0.0, 0, 0, 0, 0, 0)

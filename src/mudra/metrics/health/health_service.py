@@ -24,21 +24,18 @@ from mudra.metrics.health.fip_health import (
 from mudra.metrics.health.fip_state import LatestFipStates
 from mudra.metrics.health.health import Disputed
 from mudra.metrics.health.judging import FipFigures, eligible, figures_of, succeeded
+from mudra.metrics.health.level_change import LevelChange, changes_from_bytes
 from mudra.metrics.health.network_health import HealthOfMember, NetworkHealth, planned
-from mudra.metrics.health.own_calls import (
-    LevelChange,
-    OwnCalls,
-    changes_from_bytes,
-    own_from_bytes,
-    own_with_hours,
+from mudra.metrics.health.own_calls import OwnCalls, own_from_bytes, own_with_hours
+from mudra.metrics.health.picture import Grouping, Matrix, Row
+from mudra.metrics.health.picturing import (
+    Asked,
+    HealthOfSubject,
+    health_of_fips,
+    health_of_subject,
+    matrix,
+    picture,
 )
-from mudra.metrics.health.picture import (
-    Grouping,
-    Matrix,
-    Row,
-)
-from mudra.metrics.health.picturing import health_of_fips, matrix, picture
-from mudra.metrics.health.subject_health import HealthOfSubject, Subject, health_of_subject
 from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs
 from mudra.metrics.health.weighing import MIN_REPORTERS, disputed, seen_by_most
 from mudra.metrics.incidents.explanation import AtOnce, at_once, causes_of, of_api
@@ -173,8 +170,8 @@ class HealthService(Struct, frozen=True):
                 if of_one
                 else await self._disputed(within, totals, (code,))
             )
-            subject = Subject(aa_id, fip_id, code)
-            return await asyncio.to_thread(health_of_subject, totals, subject, coverage, weighed)
+            asked = Asked(aa_id, fip_id, code)
+            return await asyncio.to_thread(health_of_subject, totals, asked, coverage, weighed)
 
         question, large = ("subject", aa_id, fip_id, code), fip_id is None
         return await self.made_once(question, within, aa_id, coverage, make, large=large)

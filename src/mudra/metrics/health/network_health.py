@@ -11,7 +11,8 @@ from mudra.metrics.health.feed import Planned
 from mudra.metrics.health.fip_health import FipHealth
 from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.health import Disputed
-from mudra.metrics.health.own_calls import LevelChange, OwnCalls, OwnTotals, no_own_calls
+from mudra.metrics.health.level_change import LevelChange
+from mudra.metrics.health.own_calls import OwnCalls, OwnTotals, no_own_calls
 from mudra.metrics.health.picture import Row
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.silence import Silence

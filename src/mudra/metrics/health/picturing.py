@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.metrics.health.fip_health import REQUESTS_SHOWN, FipHealth
@@ -32,6 +33,7 @@ from mudra.metrics.incidents.explanation import ends_of, of_api
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import TIMING_CODES, NotificationType, RequestType, Tag
 from mudra.metrics.rollup.coverage import Coverage
+from mudra.metrics.rollup.series import health_of_all
 from mudra.metrics.sums.cells import Array, type_place
 from mudra.metrics.sums.rollup import ResponseTime
 from mudra.metrics.sums.totals import Totals
@@ -186,3 +188,43 @@ def health_of_fips(totals: Totals) -> Mapping[str, FipHealth]:
         fip_id: FipHealth(of_fip, outcomes.get(fip_id, NO_OUTCOMES), ready.get(fip_id))
         for fip_id, of_fip in apis.items()
     }
+
+
+class HealthOfSubject(Struct, frozen=True):
+    """The health of an AA, a FIP, a pair, or of one API of all: by counterpart, and of all."""
+
+    rows: tuple[Row, ...]
+    apis: tuple[ApiPicture, ...]
+    whole: Health | None
+    """Of all calls, or of those of the requested API."""
+    disputed: Disputed
+    coverage: Coverage
+
+
+class Asked(Struct, frozen=True):
+    """An AA, a FIP or a pair; without either, one type of request or all."""
+
+    aa_id: str | None
+    fip_id: str | None
+    code: str
+
+
+def health_of_subject(
+    totals: Totals, asked: Asked, coverage: Coverage, disputed: Disputed
+) -> HealthOfSubject:
+    """Returns the health of a subject from its sums by AA, type and FIP."""
+    of_one_side = (asked.aa_id is None) != (asked.fip_id is None)
+    of_all = picture(totals, _itself(asked), coverage, disputed)
+    return HealthOfSubject(
+        picture(totals, Grouping.PAIR if of_one_side else Grouping.FIP, coverage, disputed),
+        of_all[0].apis if of_all else (),
+        health_of_all(totals, asked.code),
+        disputed,
+        coverage,
+    )
+
+
+def _itself(asked: Asked) -> Grouping:
+    if asked.aa_id and asked.fip_id:
+        return Grouping.PAIR
+    return Grouping.FIP if asked.fip_id else Grouping.NETWORK

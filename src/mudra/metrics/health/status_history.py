@@ -43,8 +43,8 @@ from mudra.shared.csv_file import csv_text
 
 DAYS: Final = 90
 _PLACES: Final = 1
-_SHARES: Final = tuple(share / 10**_PLACES for share in range(100 * 10**_PLACES + 1))
-"""The numbers of a percentage: 2,000 FIPs have 180,000 days."""
+_SHARES: Final = {one: one for one in (share / 10**_PLACES for share in range(1001))}
+"""The numbers of a percentage, each once in memory: 2,000 FIPs have 180,000 days."""
 FLOOR: Final = PublicFloor()
 
 
@@ -248,33 +248,26 @@ def _days(
     """Returns the days of these FIPs; `beyond` are failures that more than chance explains."""
     known = (total >= FLOOR.min_calls) & (counted > 0)
     is_below = known & (right * 100 <= counted * GOOD_ABOVE_PERCENT)
-    shares = _rounded(right, np.maximum(counted, 1))
     few = Day(day, DayState.TOO_FEW, None, None)
     rows = zip(
         map(intern, fips),  # the same texts in each of 90 days
-        *(column.tolist() for column in (known, is_below & beyond, total, shares)),
+        *(column.tolist() for column in (known, is_below & beyond, total, counted, right)),
         strict=True,
     )
     found = {
-        fip_id: Day(day, DayState.BAD if bad else DayState.GOOD, calls, _SHARES[share])
+        fip_id: Day(day, DayState.BAD if bad else DayState.GOOD, calls, _share(good, of))
         if is_known
         else few
-        for fip_id, is_known, bad, calls, share in rows
+        for fip_id, is_known, bad, calls, of, good in rows
         if calls
     }
     below_it = np.flatnonzero(np.asarray(is_below, np.bool_)).tolist()
     return DayOfFips(found, frozenset(fips[place] for place in below_it))
 
 
-def _rounded(right: Array, counted: Array) -> Array:
-    """Returns shares as places of `_SHARES`, by the rule of `percentage`: half to even."""
-    scale = len(_SHARES) - 1
-    below = right * scale // counted
-    rest = 2 * (right * scale - below * counted)
-    found = below + ((rest > counted) | ((rest == counted) & (below % 2 == 1)))
-    partly = (right > 0) & (right < counted)
-    inside: Array = np.where(partly, np.minimum(np.maximum(found, 1), scale - 1), found)
-    return inside
+def _share(part: int, whole: int) -> float | None:
+    share = percentage(share_of(part, whole), _PLACES)
+    return None if share is None else _SHARES[share]
 
 
 def with_incidents(day: Day, incidents: Iterable[Incident], *, is_below: bool) -> Day:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.metrics.health.own_calls import LOOKS_BACK
+from mudra.metrics.health.level_change import LOOKS_BACK
 from mudra.metrics.incidents.days_again import DaysAgain, Marks
 from mudra.metrics.incidents.explanation import at_once
 from mudra.metrics.incidents.incident import Incident, StoredIncident

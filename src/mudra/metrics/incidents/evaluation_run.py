@@ -13,14 +13,8 @@ from msgspec.structs import replace
 from mudra.metrics.attribution.causes.cause import Cause
 from mudra.metrics.attribution.state import new_state, state_to_bytes
 from mudra.metrics.health.fip_state import states_from_bytes, states_to_bytes
-from mudra.metrics.health.own_calls import (
-    OwnCalls,
-    added_up,
-    changes_to_bytes,
-    level_changes,
-    own_from_bytes,
-    own_to_bytes,
-)
+from mudra.metrics.health.level_change import changes_to_bytes, level_changes
+from mudra.metrics.health.own_calls import OwnCalls, added_up, own_from_bytes, own_to_bytes
 from mudra.metrics.incidents.fip_counts import counts_from_bytes, counts_to_bytes
 from mudra.metrics.incidents.fip_test import LOOKS, fip_states
 from mudra.metrics.incidents.heard import CallsOfIncident

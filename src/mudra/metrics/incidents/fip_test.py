@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mudra.metrics.attribution.causes.cause import Cause, Kind
 from mudra.metrics.attribution.evidence.lanes import Flags, Floats, Symptom
-from mudra.metrics.health.fip_state import ApiState, FipStates, Reason
+from mudra.metrics.health.fip_state import CERTAIN, REASONS, ApiState, FipStates, Reason
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.own_calls import BAD_Z, FAILING, root
 from mudra.metrics.incidents.fip_counts import (
@@ -40,18 +40,10 @@ _HOUR: Final = 6
 GOOD_Z: Final = 1.645
 """One in twenty APIs that just break the rule would look as good."""
 _DOUBT_Z: Final = 3.0
-_CERTAIN: Final = 0.9999
 _HALF: Final = 0.5
 _STATUSES: Final = (Status.UNSURE, Status.GOOD, Status.BAD, Status.DEGRADED)
 _UNSURE, _GOOD, _BAD, _DEGRADED = range(len(_STATUSES))
-_REASONS: Final = {
-    Symptom.FAILURES: Reason.FAILING,
-    Symptom.CLIENT_ERRORS: Reason.REFUSING,
-    Symptom.SLOW: Reason.SLOW,
-    Symptom.TAIL: Reason.TAIL,
-    Symptom.OUTCOMES: Reason.OUTCOMES,
-    Symptom.MISSING: Reason.MISSING,
-}
+_REASONS: Final = dict(zip(Symptom, REASONS.values(), strict=True))
 _BITS: Final = {reason: 1 << place for place, reason in enumerate(Reason)}
 _BREAKS_THE_RULE: Final = frozenset({Symptom.FAILURES, Symptom.OUTCOMES, Symptom.MISSING})
 """Symptoms of calls without success; the rule allows the others."""
@@ -235,4 +227,4 @@ def _named(bits: int) -> tuple[Reason, ...]:
 
 
 def _confidence(z: float) -> float:
-    return min(int(5_000 * erfc(-z / sqrt(2))) / 10_000, _CERTAIN)
+    return min(int(5_000 * erfc(-z / sqrt(2))) / 10_000, CERTAIN)

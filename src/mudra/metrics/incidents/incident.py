@@ -249,9 +249,13 @@ class Incident(Struct, frozen=True):
         return Effect.POSSIBLY_DISRUPTED if self.may_be_elsewhere else Effect.DISRUPTED
 
 
+FEW_FAIL_ABOVE_PERCENT: Final = 90
+"""The success above which too many calls may fail for the network's rule, but it is no outage."""
+
+
 def few_fail(succeeded: int, eligible: int) -> bool:
     """Returns whether fewer than one call in ten fails: no outage, but more than usual."""
-    return 10 * (eligible - succeeded) < eligible
+    return 100 * succeeded > FEW_FAIL_ABOVE_PERCENT * eligible
 
 
 class StoredIncident(Struct, frozen=True):

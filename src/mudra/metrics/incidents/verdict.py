@@ -9,6 +9,7 @@ from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.health import GOOD_ABOVE_PERCENT
 from mudra.metrics.incidents.contrast import Contrast
 from mudra.metrics.incidents.incident import (
+    HARM,
     AaApi,
     AaCalls,
     AaReporting,
@@ -33,7 +34,10 @@ class Reach(Struct, frozen=True):
     fips: tuple[str, ...]
     apis: tuple[str, ...]
     calls_a_minute: float | None
-    """While it is open those of its latest window, then the mean of its bad ones; else None."""
+    """While it is open those of its latest window, then the mean of its bad ones; else None.
+
+    All that fail; of calls that reach their data, slow or refused, those beyond the usual number.
+    """
 
 
 def reach_of(incident: Incident) -> Reach:
@@ -49,7 +53,9 @@ def _calls_a_minute(incident: Incident) -> float | None:
         return None
     if incident.ended is None:
         cause = incident.cause
-        return None if cause.of_heartbeats else round(cause.failures / _MINUTES, 1)
+        usual = cause.expected if HARM.isdisjoint(cause.symptoms) else 0.0
+        affected = max(cause.failures - usual, 0.0)
+        return None if cause.of_heartbeats else round(affected / _MINUTES, 1)
     if incident.failing and incident.bad_windows:
         failed = incident.eligible - incident.succeeded
         return round(failed / incident.bad_windows / _MINUTES, 1)

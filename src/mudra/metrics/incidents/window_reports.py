@@ -81,7 +81,7 @@ def is_complete(
     """
     if now >= deadline_of(reports.window):
         return True
-    awaited = reports.expected - silent - reports.maintained
+    awaited = _awaited(reports, silent)
     notifying = awaited & before.notifications
     return awaited <= reports.requests.keys() and notifying <= reports.notifications
 
@@ -93,8 +93,9 @@ def suffices(reports: WindowReports, silent: frozenset[str], now: datetime, befo
     agents spread their pushes over, nor at all for one whose report of the window before has not
     come either.
     """
-    missing = _missing(reports, silent)
-    here = reports.expected - silent - reports.maintained - missing
+    awaited = _awaited(reports, silent)
+    here = awaited & reports.requests.keys()
+    missing = awaited - here
     if not here or len(missing) > max(len(here) // 2, 1):
         return False
     in_time = reports.window + WINDOW + _PUSHED_WITHIN
@@ -102,12 +103,17 @@ def suffices(reports: WindowReports, silent: frozenset[str], now: datetime, befo
 
 
 def are_silent(reports: WindowReports, silent: frozenset[str], before: Before) -> bool:
-    """Returns whether no report is missing whose AA reported the window before: none is late."""
-    return not _missing(reports, silent) & before.requests
+    """Returns whether nothing is missing that its AA sent for the window before: nothing is late.
+
+    Neither requests nor notifications.
+    """
+    awaited = _awaited(reports, silent)
+    late = awaited & before.requests - reports.requests.keys()
+    return not late and not awaited & before.notifications - reports.notifications
 
 
-def _missing(reports: WindowReports, silent: frozenset[str]) -> frozenset[str]:
-    return reports.expected - silent - reports.maintained - reports.requests.keys()
+def _awaited(reports: WindowReports, silent: frozenset[str]) -> frozenset[str]:
+    return reports.expected - silent - reports.maintained
 
 
 def is_news(reports: WindowReports, now: datetime) -> bool:

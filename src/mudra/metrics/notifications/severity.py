@@ -27,7 +27,9 @@ class Severity(enum.StrEnum):
     MAJOR = translatable("major")
     """Calls fail, or FI requests end without data."""
     CRITICAL = translatable("critical")
-    """Of many calls half or more, for everyone who calls or is called; of very many a tenth."""
+    """Of many calls half or more, for everyone who calls or is called; of very many a tenth.
+
+    While the calls of one AA alone show it, or it may be between the two, it is major."""
 
     def at_least(self, other: "Severity") -> bool:
         """Returns whether this is as urgent as another or more."""
@@ -62,7 +64,8 @@ def severity_of(incident: Incident) -> Severity:
     is_at_fip = isinstance(incident.subject, Fip | FipApi)
     if is_at_fip and incident.effect is Effect.DEGRADED and not are_many:
         return Severity.MINOR
-    if isinstance(incident.subject, Path) or not are_many:
+    of_one_pair = any(isinstance(one, Path) for one in (incident.subject, *cause.ambiguous_with))
+    if of_one_pair or not are_many:
         return Severity.MAJOR
     is_wide = isinstance(incident.subject, Network) or 2 * cause.failures >= cause.calls
     return Severity.CRITICAL if is_wide else Severity.MAJOR

@@ -5,6 +5,7 @@ import io
 from datetime import timedelta
 
 import msgspec
+from msgspec.structs import replace
 from tests.support.metrics.incidents import an_incident
 from tests.support.metrics.metrics_payloads import WINDOW_START
 from tests.support.metrics.totals import reported_by, totals_of
@@ -15,7 +16,7 @@ from mudra.metrics.health.fip_state import NOTHING_KNOWN, ApiState, FipStates, R
 from mudra.metrics.health.health import (
     Status,
 )
-from mudra.metrics.health.own_calls import LevelChange
+from mudra.metrics.health.level_change import LevelChange
 from mudra.metrics.health.picturing import health_of_fips
 from mudra.metrics.health.public_rows import (
     PublicFloor,
@@ -24,7 +25,7 @@ from mudra.metrics.health.public_rows import (
     public_status,
     unsure,
 )
-from mudra.metrics.incidents.incident import Fip, Path
+from mudra.metrics.incidents.incident import Fip, FipApi, Path, Symptom
 from mudra.metrics.incidents.subject import SubjectKind
 from mudra.metrics.payload.catalogue import FEED_APIS, RequestType
 from mudra.metrics.payload.report import NotificationBlock, RequestBlock
@@ -275,3 +276,51 @@ def test_the_csv_says_the_same_as_the_rows():
     assert len(read) == len(shown) == 6
     assert (read[3]["api"], read[3]["status"], read[3]["p95"]) == ("consent", "GOOD", "200")
     assert (read[0]["status"], read[0]["success_percentage"]) == ("UNSURE", "")
+
+
+def api_of(feed, name):
+    return msgspec.to_builtins(feed)["data"]["fips"]["BANK-1"][name]
+
+
+def test_what_opened_at_the_fip_before_all_reports_came_is_not_good_meanwhile():
+    """The states follow from judged windows: the incident is of the next one."""
+    down = an_incident(
+        FipApi("BANK-1", "cns"), LAST, eligible=200, succeeded=0, affected_aas=("A",)
+    )
+    feed = feed_of(consent=GOOD, fi_request=GOOD, causes=[down])
+
+    consent = api_of(feed, "consent")
+    assert (consent["status"], consent["reasons"]) == ("BAD", ["failing"])
+    assert (consent["calls"], consent["failed"], consent["reporters"]) == (100, 100, 1)
+    assert consent["evidence_from"] == consent["since"] == "2026-03-04T11:20:00Z"
+    assert api_of(feed, "fi_request")["status"] == "GOOD"
+    assert feed.summary["BANK-1"].consent_and_notification is Status.BAD
+
+
+def test_of_a_whole_fip_that_just_fell_no_api_is_good():
+    down = an_incident(Fip("BANK-1"), LAST, eligible=200, succeeded=0)
+    down = replace(down, cause=replace(down.cause, affected_apis=("cns",)))
+    feed = feed_of(consent=GOOD, fi_request=GOOD, fi_notification=GOOD, causes=[down])
+
+    states = {name: api_of(feed, name)["status"] for name in FEED_APIS}
+    assert states.pop("consent") == "BAD"
+    assert set(states.values()) == {"UNSURE"}
+
+
+def test_heartbeats_that_just_failed_leave_a_doubt_and_slow_calls_degrade():
+    silent = an_incident(Fip("BANK-1"), LAST, eligible=200, succeeded=200)
+    slow = an_incident(FipApi("BANK-1", "cns"), LAST, symptoms=(Symptom.SLOW,))
+
+    in_doubt = api_of(feed_of(consent=GOOD, causes=[silent]), "consent")
+    degraded = api_of(feed_of(consent=GOOD, causes=[slow]), "consent")
+
+    assert (in_doubt["status"], in_doubt["reasons"]) == ("UNSURE", ["heartbeats"])
+    assert (degraded["status"], degraded["reasons"]) == ("DEGRADED", ["slow"])
+
+
+def test_an_incident_of_judged_windows_leaves_the_states_that_follow_from_them():
+    known = an_incident(FipApi("BANK-1", "cns"), LAST - timedelta(minutes=10), succeeded=0)
+    elsewhere = an_incident(Path("A", "BANK-1"), LAST, succeeded=0)
+
+    assert api_of(feed_of(consent=GOOD, causes=[known, elsewhere]), "consent")["status"] == "GOOD"
+    assert api_of(feed_of(causes=[known]), "consent")["status"] == "UNSURE"

@@ -1,6 +1,6 @@
 """A rate that changed for good is reported as such: within a day, and neither an outage nor chance."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -9,12 +9,8 @@ from tests.support.metrics.incidents import an_incident
 
 from mudra.metrics.attribution.evidence.evidence import empty_evidence
 from mudra.metrics.attribution.evidence.lanes import CALL_APIS
-from mudra.metrics.health.own_calls import (
-    OwnCalls,
-    changes_from_bytes,
-    changes_to_bytes,
-    level_changes,
-)
+from mudra.metrics.health.level_change import changes_from_bytes, changes_to_bytes, level_changes
+from mudra.metrics.health.own_calls import ALL, Field, OwnCalls
 from mudra.metrics.incidents.fip_counts import own_calls
 from mudra.metrics.incidents.incident import Fip
 from mudra.metrics.payload.catalogue import RequestType
@@ -57,8 +53,8 @@ def test_nothing_is_reported_of_a_steady_rate_or_of_less_than_the_rule_allows() 
 
 
 def test_an_outage_is_no_changed_rate_while_and_after_it_is_an_incident() -> None:
-    began, ended = START + 200 * HOUR, START + 211 * HOUR
-    hours = hours_of(9, lambda hour, _: 0.9 if 200 <= hour < 211 else 0.015, calls=400)
+    began, ended = START + 180 * HOUR, START + 211 * HOUR
+    hours = hours_of(9, lambda hour, _: 0.9 if 180 <= hour < 211 else 0.015, calls=400)
 
     assert level_changes(hours.items(), ()) != []
     assert level_changes(hours.items(), [an_incident(Fip("BANK"), began, ended)]) == []
@@ -77,6 +73,41 @@ def test_a_few_bad_hours_are_no_changed_rate() -> None:
     until = {at: own for at, own in hours.items() if at < START + 213 * HOUR}
 
     assert level_changes(until.items(), ()) == []
+
+
+@pytest.mark.parametrize("lasted", [8, 10, 12, 14, 20])
+def test_more_failures_from_morning_to_evening_are_no_changed_rate(lasted: int) -> None:
+    morning = 8 * 24 + 1
+    hours = hours_of(
+        9, lambda hour, _: 0.06 if morning <= hour < morning + 12 else 0.015, calls=400
+    )
+    until = {at: own for at, own in hours.items() if at < START + (morning + lasted) * HOUR}
+
+    assert level_changes(until.items(), ()) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rates_that_wander_for_hours_are_no_changed_rates(seed: int) -> None:
+    hours = list(wandering(30, 12, seed))
+
+    for now in range(60, len(hours), 4):
+        assert level_changes(hours[max(0, now - 9 * 24) : now], ()) == []
+
+
+def wandering(fips: int, days: int, seed: int) -> Iterator[tuple[datetime, OwnCalls]]:
+    """Returns hours by day and night of rates around 1.5 %, that go up and down for some hours."""
+    dice = np.random.default_rng(seed)
+    keep = np.exp(-1 / 4)
+    log = dice.normal(0, 0.38, fips)
+    names = tuple(f"BANK-{fip}" for fip in range(fips))
+    for hour in range(24 * days):
+        log = keep * log + np.sqrt(1 - keep**2) * dice.normal(0, 0.38, fips)
+        load = 0.1 + np.exp(-((hour % 24 - 12) ** 2) / 20)
+        counts = np.zeros((len(Field), ALL + 1, fips), np.int64)
+        counts[Field.ELIGIBLE, 1] = dice.poisson(300 * load, fips)
+        counts[Field.FAILED, 1] = dice.binomial(counts[Field.ELIGIBLE, 1], 0.015 * np.exp(log))
+        counts[:, ALL] = counts[:, 1]
+        yield START + hour * HOUR, OwnCalls(names, counts)
 
 
 def test_an_api_that_alone_has_changed_is_named() -> None:

@@ -3,10 +3,12 @@
 from datetime import datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 from tests.storage.metrics.detection import AAS, START, Detection, is_down
 
 from mudra.metrics.incidents.incident import AaReporting, Ending, Fip, Path
 from mudra.metrics.incidents.incident_change import Opened
+from mudra.metrics.incidents.window_reports import Before, WindowReports, are_silent
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import ReportingTimes
 
@@ -115,3 +117,14 @@ def test_a_doubt_waits_for_a_report_that_is_only_late(detection: Detection) -> N
     assert not any(early)
     assert isinstance(opened.change, Opened)
     assert opened.change.incident.cause.ambiguous_with
+
+
+@pytest.mark.parametrize("sent_before", [True, False])
+def test_a_doubt_waits_for_notifications_that_are_late_as_for_requests(sent_before: bool) -> None:
+    known, none = frozenset(AAS[:1]), frozenset[str]()
+    here = WindowReports(START, known, {AAS[0]: START + WINDOW}, notifications=none)
+    before = Before(known, known if sent_before else none)
+
+    assert are_silent(here, none, before) is not sent_before
+    assert are_silent(replace(here, notifications=known), none, before)
+    assert not are_silent(replace(here, requests={}), none, Before(known, none))

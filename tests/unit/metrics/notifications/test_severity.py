@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.support.metrics.incidents import an_incident
 
-from mudra.metrics.incidents.incident import Fip, FipApi, Network, Subject
+from mudra.metrics.incidents.incident import Fip, FipApi, Network, Path, Subject, Symptom
 from mudra.metrics.incidents.verdict import reach_of
 from mudra.metrics.notifications.alarm import counted_text, symptom_text
 from mudra.metrics.notifications.severity import Severity, severity_of
@@ -66,3 +66,24 @@ def test_three_calls_are_not_critical_though_many_heartbeats_fail_with_them() ->
     with_heartbeats = replace(few, cause=replace(few.cause, calls=200, failures=200))
 
     assert severity_of(with_heartbeats) is Severity.MAJOR
+
+
+def test_a_doubt_whether_it_is_one_path_alone_is_not_critical_unless_very_many_fail() -> None:
+    sure = an_incident(Fip("BANK"), NOON, eligible=400, succeeded=0)
+    doubt = an_incident(
+        Fip("BANK"), NOON, eligible=400, succeeded=0, ambiguous_with=(Path("AA", "BANK"),)
+    )
+    large = replace(doubt, eligible=4_000, cause=replace(doubt.cause, calls=2_000, failures=2_000))
+
+    assert [severity_of(one) for one in (sure, doubt, large)] == [
+        Severity.CRITICAL, Severity.MAJOR, Severity.CRITICAL
+    ]  # fmt: skip
+
+
+def test_slow_calls_are_counted_as_far_as_they_are_more_than_usual() -> None:
+    slow = an_incident(Network(), NOON, symptoms=(Symptom.SLOW,))
+    slow = replace(slow, cause=replace(slow.cause, calls=1_000, failures=700, expected=250.0))
+    failing = replace(slow, cause=replace(slow.cause, symptoms=(Symptom.FAILURES,)))
+
+    assert reach_of(slow).calls_a_minute == 45.0
+    assert reach_of(failing).calls_a_minute == 70.0

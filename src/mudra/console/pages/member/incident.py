@@ -1,7 +1,7 @@
 """One incident for a member that it concerns: state, cause, windows, what was done, what to do."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from mudra.console.framework.page_results import Download, Outcome, RenderedPage
 from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import state_now
 from mudra.console.health.labels import SEVERITY_TONES, member_headline, state_label
-from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
+from mudra.console.health.over_time import LATER, OVER_TIME, PART, latest_windows, over_time
 from mudra.console.timeline.timeline_pages import changed_before, reader_of
 from mudra.http.auth.gates import READER
 from mudra.localization.language import gettext, ngettext, translatable
@@ -30,15 +30,10 @@ from mudra.metrics.incidents.incident_service import IncidentService, NoSuchInci
 from mudra.metrics.incidents.subject import aa_concerned, fip_concerned, in_sentence
 from mudra.metrics.notifications.alarm import ambiguity, counted_text
 from mudra.metrics.notifications.severity import severity_of
-from mudra.metrics.payload.catalogue import window_start
-from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
-from mudra.metrics.rollup.series import Point
-from mudra.metrics.rollup.step import Step
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 
-_LATEST: Final = timedelta(hours=1)
 INCIDENTS: Final = "health/incidents"
 """The pages of incidents, below that of an entity."""
 _CHANGES: Final = {
@@ -99,8 +94,10 @@ async def incident(page_context: PageContext, incident_id: FromPath[UUID]) -> Ou
     facts = {
         **charts,
         **await _state(page_context, stored, names),
-        "latest": await latest_windows(page_context, calls, codes)
-        if calls and _is_recent(stored.incident, page_context.now)
+        "latest": await latest_windows(
+            page_context, stored.incident, codes, aa_id=calls.aa_id, fip_id=calls.fip_id
+        )
+        if calls
         else (),
         "calls": calls,
         "percent": percentage,
@@ -168,22 +165,6 @@ def own_calls_of(
         return OwnCalls(of_pair, entity_id, gettext("Calls to you"))
     text = gettext("Calls of all AAs to %(fip)s", fip=fip) if fip_id else gettext("All calls")
     return OwnCalls(None, fip_id, text)
-
-
-def _is_recent(found: Incident, now: datetime) -> bool:
-    """Returns whether the windows of the last hour say something of an incident."""
-    return found.ended is None or found.ended > window_start(now) - _LATEST
-
-
-async def latest_windows(
-    page_context: PageContext, calls: OwnCalls, codes: frozenset[str]
-) -> Sequence[Point]:
-    """Returns the windows of the last hour, the latest last."""
-    end = window_start(page_context.now)
-    within = TimeRange(end - _LATEST, end)
-    return await page_context.tx.service(HealthService).steps(
-        within, Step.WINDOW, codes, aa_id=calls.aa_id, fip_id=calls.fip_id
-    )
 
 
 def seen_by(found: Incident, entity_id: str) -> str:

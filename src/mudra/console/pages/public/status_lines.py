@@ -18,7 +18,7 @@ from mudra.metrics.health.status_history import (
     StatusSnapshot,
     maintained_now,
 )
-from mudra.metrics.incidents.incident import Effect
+from mudra.metrics.incidents.incident import FEW_FAIL_ABOVE_PERCENT, Effect
 
 PAGE: Final = 15
 MAX_WORDS: Final = 100
@@ -49,8 +49,6 @@ LESSER: Final = {
 """While such an incident is open, and after it, the worse first."""
 MAINTENANCE: Final = translatable("Planned maintenance")
 _DAY: Final = timedelta(days=1)
-_FEW_FAIL: Final = 90.0
-"""The percentage of success above which too many calls fail for the rule, but no outage is."""
 _ORDER: Final = ("bad", "warn", "quiet", "good")
 
 
@@ -280,7 +278,7 @@ def _counted_days(days: Iterable[Day], incidents: Sequence[PublicIncident]) -> _
         effects = set() if day.state is DayState.GOOD else _effects_of(day, incidents)
         is_lesser = effects == {Effect.DEGRADED}
         if day.state is DayState.BAD:
-            few_fail = (day.success_percentage or 0.0) > _FEW_FAIL
+            few_fail = (day.success_percentage or 0.0) > FEW_FAIL_ABOVE_PERCENT
             is_lesser = few_fail and effects <= {Effect.DEGRADED}
         is_whole = day.state is DayState.GOOD or is_lesser
         undisturbed += is_whole

@@ -56,7 +56,8 @@ SEVERITIES: Final[Meanings] = {
     Severity.MINOR: "calls are slow or refused (4xx), heartbeats alone fail, an agent is silent, "
     "or few calls to a FIP fail, and fewer than one in ten",
     Severity.MAJOR: "calls fail, or FI requests end without data",
-    Severity.CRITICAL: "of many calls half or more fail, or of very many a tenth",
+    Severity.CRITICAL: "of many calls half or more fail, and not of one AA alone for all that is "
+    "known, or of very many a tenth",
 }
 LEAST_SEVERITIES: Final[Meanings] = {**SEVERITIES, "none": "no alarms"}
 EFFECTS: Final[Meanings] = {

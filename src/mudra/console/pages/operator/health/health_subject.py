@@ -35,7 +35,7 @@ from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.picture import Row
-from mudra.metrics.health.subject_health import HealthOfSubject
+from mudra.metrics.health.picturing import HealthOfSubject
 from mudra.metrics.incidents.explanation import causes_of, concerns, of_api
 from mudra.metrics.incidents.incident import Incident, StoredIncident, Subject
 from mudra.metrics.incidents.incident_service import IncidentService

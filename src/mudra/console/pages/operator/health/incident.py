@@ -21,7 +21,7 @@ from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import closes_after, state_now
 from mudra.console.health.labels import headline, operator_path_of, state_label, subject_ids
-from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
+from mudra.console.health.over_time import LATER, OVER_TIME, PART, latest_windows, over_time
 from mudra.console.health.silence_form import LENGTHS
 from mudra.console.health.tables import contrasts_table
 from mudra.console.pages.operator.health.incident_public import public_facts
@@ -53,14 +53,12 @@ from mudra.metrics.notifications.alarm import (
     timeline_lines,
 )
 from mudra.metrics.notifications.severity import severity_of
-from mudra.metrics.payload.catalogue import CUSTOMER_CODES, WINDOW, window_start
+from mudra.metrics.payload.catalogue import CUSTOMER_CODES, WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.metrics.rollup.series import Point
-from mudra.metrics.rollup.step import Step
 from mudra.shared.refusal import Refusal
 
-_LATEST: Final = timedelta(hours=1)
 _MAX_EVIDENCE: Final = timedelta(days=7)
 _MAX_CONTACTS: Final = 8
 _SILENCED: Final = "silence"
@@ -249,23 +247,18 @@ def _verdict(
 async def _evidence(
     page_context: PageContext, found: Incident, names: Mapping[str, str]
 ) -> Evidence:
-    """Returns the latest windows, and the calls of its bad time next to like ones.
-
-    Of one that was over before the last hour those windows say nothing.
-    """
-    health, end = page_context.tx.service(HealthService), window_start(page_context.now)
+    """Returns the latest windows, and the calls of its bad time next to like ones."""
+    health = page_context.tx.service(HealthService)
     codes = shown_codes(found)
     if isinstance(found.subject, AaReporting):
         return Evidence((), (), all_apis=True)
-    latest: Sequence[Point] = ()
-    if found.ended is None or found.ended > end - _LATEST:
-        latest = await health.steps(
-            TimeRange(end - _LATEST, end),
-            Step.WINDOW,
-            codes,
-            aa_id=aa_concerned(found.subject),
-            fip_id=fip_concerned(found.subject),
-        )
+    latest = await latest_windows(
+        page_context,
+        found,
+        codes,
+        aa_id=aa_concerned(found.subject),
+        fip_id=fip_concerned(found.subject),
+    )
     until = found.last_bad + WINDOW
     within = TimeRange(max(found.began, until - _MAX_EVIDENCE), until)
     rows = contrasts(found, await health.calls_of_pairs(within, sorted(codes)), names)
