@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import structlog
 from hypothesis import settings
-from tests.support import patient_http, shared_tls
+from tests.support import cheap_keys, patient_http, shared_tls
 from tests.support.database.template_database import share
 from tests.support.depth import USUAL, examples
 from tests.support.forked_run import pytest_addoption, pytest_runtestloop
@@ -43,6 +43,7 @@ structlog.configure(
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
     ]
 )
+cheap_keys.install_here()
 shared_tls.install()
 patient_http.install()
 

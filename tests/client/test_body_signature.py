@@ -10,12 +10,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from joserfc import jws
 from joserfc.jwk import RSAKey
+from tests.support.cheap_keys import rsa_key
 from tests.support.depth import examples
 
 from mudra.client import BodySigner, RegisteredKey, SignatureRefused
 
-KEY = RSAKey.generate_key(2048, {"kid": "ours"})
-OTHER = RSAKey.generate_key(2048, {"kid": "ours"})
+KEY = rsa_key(kid="ours")
+OTHER = rsa_key(kid="ours")
 BODY = '{"ver":"1.0","note":"₹ 5"}'.encode()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from joserfc.jwk import RSAKey
+from tests.support.cheap_keys import rsa_key
 from tests.support.issuer import Hands
 from tests.support.members import Member, new_member
 from tests.support.registry.registry_members import Registry, approve, live_entry, payload_of
@@ -315,7 +315,7 @@ def test_a_copy_that_cannot_be_written_is_used_said_and_written_later(
 
 def test_a_body_is_checked_by_the_sender_s_registered_key(program: Program, service: Service):
     registry = Registry(new_member(service, "FIP"))
-    key = RSAKey.generate_key(2048)
+    key = rsa_key()
     payload = payload_of(registry.member)
     payload["entityinfo"]["certificate"] |= {"n": key.as_dict()["n"], "e": key.as_dict()["e"]}
     assert registry.submit(payload).status_code == 200

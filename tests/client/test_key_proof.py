@@ -136,7 +136,7 @@ def test_another_question_is_not_answered(
 @BOTH
 def test_a_question_that_the_issuer_did_not_sign_is_not_answered(issuer: Issuer, call: Any) -> None:
     body = question(issuer)
-    stranger = signed(issuer, body, RSAKey.generate_key(2048))
+    stranger = signed(issuer, body, rsa_key())
     long = body + b" " * 5000
     wrong = [
         (body, {}),

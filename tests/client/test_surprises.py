@@ -14,7 +14,7 @@ import pytest
 import requests
 from hypothesis import given
 from hypothesis import strategies as st
-from joserfc.jwk import RSAKey
+from tests.support.cheap_keys import rsa_key
 from tests.support.issuer import NOW, Hands, Issuer
 
 import mudra.client
@@ -333,7 +333,7 @@ class Steady:
 def test_requests_sends_token_and_signature_and_again_after_a_401(
     issuer: Issuer, peer: Peer
 ) -> None:
-    clock, key = Steady(), RSAKey.generate_key(2048)
+    clock, key = Steady(), rsa_key()
     tokens = EntityTokenSource(issuer.url, "HDFC-FIP", lambda: SECRET, steady=clock)
     signer = BodySigner(key.as_pem(private=True), "k-1")
     peer.refused = {tokens.token()}
@@ -373,7 +373,7 @@ def test_requests_sends_no_token_over_plain_http_to_another_machine(issuer: Issu
 
 
 def test_a_registered_key_in_another_form_of_base64_is_read() -> None:
-    key = RSAKey.generate_key(2048)
+    key = rsa_key()
     jwk = {**key.as_dict(private=False), "alg": "RS256", "kid": "k-1"}
     jwk["n"] = str(jwk["n"]).replace("-", "+").replace("_", "/") + "=="
     signature = BodySigner(key.as_pem(private=True), "k-1").sign(b"{}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import httpx2
 import pytest
-from joserfc.jwk import RSAKey
+from tests.support.cheap_keys import rsa_key
 from tests.support.issuer import NOW, Hands, Issuer
 
 from mudra.client import (
@@ -22,7 +22,7 @@ from mudra.client import (
 )
 from mudra.client.web import asgi, wsgi
 
-KEY = RSAKey.generate_key(2048, {"kid": "ours"})
+KEY = rsa_key(kid="ours")
 HERE = "http://127.0.0.1:1/x"
 OLD = 3600
 """Seconds after which a token that is refused is replaced; a younger one is not."""

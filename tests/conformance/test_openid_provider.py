@@ -12,7 +12,8 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from joserfc.jwk import ECKey, KeySet, RSAKey
+from joserfc.jwk import ECKey, KeySet
+from tests.support.cheap_keys import rsa_key
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import active_operator
 from tests.support.process import running_service
@@ -57,7 +58,7 @@ def served(idp: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servi
 @contextlib.contextmanager
 def provider(idp: str, service: Service, account: dict[str, object]) -> Iterator[None]:
     """Run it until the end of the block."""
-    keys = KeySet([RSAKey.generate_key(2048), ECKey.generate_key("P-256")])
+    keys = KeySet([rsa_key(), ECKey.generate_key("P-256")])
     asked = {
         **CLIENT,
         "port": int(idp.rpartition(":")[2]),

@@ -15,7 +15,6 @@ from tests.faults.statements import acts_of_people, acts_of_the_network
 from tests.faults.statements.drill import KEEPS_COMMITS, Drill
 from tests.faults.statements.exchanges import faults_may_happen
 from tests.faults.statements.world import World, set_up
-from tests.support import cheap_keys
 from tests.support.database.template_database import prepare
 from tests.support.depth import DEEP
 from tests.support.in_process import in_process
@@ -25,7 +24,6 @@ from mudra.bootstrap.node.serve import open_store
 from mudra.settings.parse import Rate
 from mudra.settings.settings import Settings
 from mudra.storage.database.embedded.cluster import CLUSTER
-from mudra.tokens.signing_keys import key_pairs
 
 pytestmark = pytest.mark.deeper
 
@@ -87,16 +85,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with (settings.data_dir / CLUSTER / "postgresql.auto.conf").open("a") as more:
         more.write(KEEPS_COMMITS)
     with (
-        pytest.MonkeyPatch.context() as patch,
         faults_may_happen(),
         open_store(settings, create=True) as opened,
         psycopg.connect(opened[0], autocommit=True) as store,
+        in_process(settings, *opened, connections=4) as served,
     ):
-        patch.setattr(key_pairs, "rsa", key_pairs.rsa)  # put back at the end
-        cheap_keys.install(12)
-        with in_process(settings, *opened, connections=4) as served:
-            served.do(set_up(served.edge.dependencies))
-            yield World(served, store, Drill(served, store))
+        served.do(set_up(served.edge.dependencies))
+        yield World(served, store, Drill(served, store))
 
 
 @pytest.fixture(scope="module")

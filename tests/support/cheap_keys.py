@@ -9,7 +9,8 @@ used, and for other sizes, the primes are found as they always are.
 import itertools
 import os
 import secrets
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Final, cast
 
@@ -36,12 +37,23 @@ def install(number_of_primes: int = _PRIMES) -> None:
     os.write(write, b"".join(n.to_bytes(2) for n in range(len(pairs))))
     os.close(write)
 
+    def taken() -> tuple[int, int] | None:
+        number = os.read(numbers, 2)
+        return pairs[int.from_bytes(number)] if number else None
+
+    _make_of(taken)
+
+
+def install_here() -> None:
+    """Let this process, which runs tests, make its own of primes that it finds when it needs them."""
+    _make_of(_next_own)
+
+
+def _make_of(take: Callable[[], tuple[int, int] | None]) -> None:
     def generate_private_key(public_exponent: int, key_size: int) -> rsa.RSAPrivateKey:
         usual = (public_exponent, key_size) == (_E, _BITS)
-        number = os.read(numbers, 2) if usual else b""
-        if not number:
-            return rsa.generate_private_key(public_exponent, key_size)
-        return _of(*pairs[int.from_bytes(number)])
+        pair = take() if usual else None
+        return rsa.generate_private_key(public_exponent, key_size) if pair is None else _of(*pair)
 
     def generate_key(bits: int) -> RSAKey:
         pair = generate_private_key(_E, bits)
@@ -55,7 +67,7 @@ def install(number_of_primes: int = _PRIMES) -> None:
 
 def rsa_key(**parameters: str) -> RSAKey:
     """A key pair of its own for a test, with these parameters of a JWK, such as `kid`."""
-    pair = _of(*next(_own))
+    pair = _of(*_next_own())
     return RSAKey(pair, pair, cast("KeyParameters", dict(parameters)))
 
 
@@ -68,6 +80,12 @@ def _pairs() -> Iterator[tuple[int, int]]:
 
 
 _own: Final = _pairs()
+_one_at_a_time: Final = threading.Lock()
+
+
+def _next_own() -> tuple[int, int]:
+    with _one_at_a_time:
+        return next(_own)
 
 
 def _prime() -> int:

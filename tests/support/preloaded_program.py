@@ -189,7 +189,7 @@ def main() -> None:
     for name in _LOADED:
         importlib.import_module(name)
     version()  # kept: else each program that is forked from here asks git
-    for name in ("cheap_keys", "shared_tls"):
+    for name in ("cheap_keys", "shared_tls", "short_search"):
         importlib.import_module(f"tests.support.{name}").install()
     compile_templates()
     _build_routes()

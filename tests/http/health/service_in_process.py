@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import httpx2
-import pytest
-from tests.support import cheap_keys
 from tests.support.database.template_database import prepare
 from tests.support.in_process import InProcess, in_process
 from tests.support.service import Service
@@ -33,7 +31,6 @@ from mudra.metrics.notifications.webhook_delivery import (
 )
 from mudra.metrics.subscriptions.subscription_store import SUBSCRIPTION_ASKED
 from mudra.metrics.subscriptions.write_emails import StatusEmails
-from mudra.tokens.signing_keys import key_pairs
 from mudra.webhook.public_calls import post_public
 from mudra.webhook.send import post_signed
 
@@ -41,8 +38,6 @@ WORK_S = 60.0
 
 T = TypeVar("T")
 _CONNECTIONS: Final = 4
-_PRIMES: Final = 4
-"""Six pairs of them, of which the first keys of a service are four."""
 _NO_PROCESS: Final[Any] = None
 
 
@@ -138,12 +133,9 @@ def service_in_process(data_dir: Path, **variables: str) -> Iterator[ServiceInPr
     }
     settings = load_settings(environment, {"sandbox": True})
     with (
-        pytest.MonkeyPatch.context() as patch,
         open_store(settings, create=True) as opened,
         in_process(settings, *opened, connections=_CONNECTIONS) as served,
     ):
-        patch.setattr(key_pairs, "rsa", vars(key_pairs)["rsa"])  # put back at the end
-        cheap_keys.install(_PRIMES)
         served.do(maintain_keys(served.edge.dependencies.transaction))
         service = ServiceInProcess(served, environment)
         yield service

@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
 from joserfc import jwt
 from joserfc.jwk import RSAKey
+from tests.support.cheap_keys import rsa_key
 
 from mudra.client.errors import TokenMalformed, TokenRefused
 from mudra.client.verification.check import Expected, check
@@ -17,8 +18,8 @@ from mudra.client.verification.compact import base64url, read_header, split
 MAX_LENGTH = 16 * 1024
 
 AT = 1_800_000_000
-KEY = RSAKey.generate_key(2048)
-OTHER = RSAKey.generate_key(2048)
+KEY = rsa_key()
+OTHER = rsa_key()
 GOOD: dict[str, object] = {
     "iss": "https://iam.example",
     "aud": "network",

@@ -5,6 +5,7 @@ from datetime import UTC
 import pytest
 from joserfc import jwt
 from joserfc.jwk import RSAKey
+from tests.support.cheap_keys import rsa_key
 
 from mudra.client.entity_token import EntityToken, Role
 from mudra.client.errors import (
@@ -23,8 +24,8 @@ from mudra.client.verification.compact import split
 LEEWAY_SECONDS = 60
 
 AT = 1_800_000_000
-KEY = RSAKey.generate_key(2048)
-OTHER = RSAKey.generate_key(2048)
+KEY = rsa_key()
+OTHER = rsa_key()
 EXPECTED = Expected("https://iam.example", "network")
 GOOD: dict[str, object] = {
     "iss": "https://iam.example",

@@ -2,7 +2,8 @@
 
 import pytest
 from joserfc import jwt
-from joserfc.jwk import ECKey, Key, KeySet, OctKey, OKPKey, RSAKey
+from joserfc.jwk import ECKey, Key, KeySet, OctKey, OKPKey
+from tests.support.cheap_keys import rsa_key
 
 from mudra.openid.id_token import ExpectedToken, TokenNotAccepted, verify
 
@@ -11,7 +12,7 @@ MAX_AGE_S = 600
 MAX_LENGTH = 16 * 1024
 
 NOW = 1_800_000_000
-KEY = RSAKey.generate_key(2048, {"kid": "one"})
+KEY = rsa_key(kid="one")
 EC = ECKey.generate_key("P-256", {"kid": "two"})
 ED = OKPKey.generate_key("Ed25519", {"kid": "three"})
 EXPECTED = ExpectedToken("https://id.example", "mudra", "n")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from joserfc import jws
 from joserfc.jwk import ECKey, OctKey, RSAKey
+from tests.support.cheap_keys import rsa_key
 from tests.support.dpop import KeyOfClient, hash_of
 
 from mudra.shared.dpop_proof import DpopProof, PresentedProof, ProofInvalid, bound_key, check_proof
@@ -15,7 +16,7 @@ NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 ORIGIN = "https://iam.example.org"
 URL = f"{ORIGIN}/iam/oauth2/token"
 KEY = KeyOfClient()
-RSA = KeyOfClient(RSAKey.generate_key(2048), "PS256")
+RSA = KeyOfClient(rsa_key(), "PS256")
 
 
 def checked(

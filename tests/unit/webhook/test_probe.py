@@ -17,7 +17,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from joserfc.jwk import RSAKey
+from tests.support.cheap_keys import rsa_key
 
 from mudra.audit.event import Caller
 from mudra.client import BodySigner
@@ -31,9 +31,9 @@ PUBLIC = Reach(AddressPolicy())
 SANDBOX = Reach(AddressPolicy(allow_http=True, allow_private=True))
 OPENED = Reach(AddressPolicy(), (ipaddress.ip_network("127.0.0.0/8"),))
 NOW = dt.datetime(2026, 11, 23, 12, tzinfo=dt.UTC)
-KEY = RSAKey.generate_key(2048, {"kid": "ours", "use": "sig", "alg": "RS256"})
+KEY = rsa_key(kid="ours", use="sig", alg="RS256")
 SIGNER = BodySigner(KEY.as_pem(private=True), "ours")
-OTHER = BodySigner(RSAKey.generate_key(2048).as_pem(private=True), "ours")
+OTHER = BodySigner(rsa_key().as_pem(private=True), "ours")
 Answer = Callable[[BaseHTTPRequestHandler, bytes], None]
 
 

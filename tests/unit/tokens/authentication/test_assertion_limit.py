@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 from joserfc import jwt
-from joserfc.jwk import RSAKey
+from tests.support.cheap_keys import rsa_key
 
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
@@ -60,7 +60,7 @@ def presented(entity_id: str, address: str) -> PresentedAssertion:
         "exp": int(NOW.timestamp()) + 60,
         "jti": "one",
     }
-    key = RSAKey.generate_key(2048)
+    key = rsa_key()
     return PresentedAssertion(SecretText(jwt.encode({"alg": "RS256"}, claims, key)), address, "t")
 
 

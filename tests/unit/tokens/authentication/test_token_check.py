@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from joserfc import jwt
 from joserfc.jwk import RSAKey
+from tests.support.cheap_keys import rsa_key
 
 from mudra.tokens.authentication.token_check import (
     TokenExpired,
@@ -20,8 +21,8 @@ MAX_TOKEN_LENGTH = 8192
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 AT = int(NOW.timestamp())
-KEY = RSAKey.generate_key(2048, {"kid": "one"})
-OTHER = RSAKey.generate_key(2048, {"kid": "two"})
+KEY = rsa_key(kid="one")
+OTHER = rsa_key(kid="two")
 TERMS = TokenTerms(issuer="https://iam.example/iam", entity_audience="network", header_type="JWT")
 GOOD: dict[str, object] = {
     "iss": "https://iam.example/iam",

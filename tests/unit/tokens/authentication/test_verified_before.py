@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from joserfc import jwt
 from joserfc.jwk import RSAKey
+from tests.support.cheap_keys import rsa_key
 from tests.support.dpop import KeyOfClient
 from tests.unit.tokens.authentication.proofs_in_memory import ProofsInMemory
 
@@ -26,7 +27,7 @@ from mudra.tokens.ports import EntityCredentials
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 ENDS = NOW + timedelta(minutes=10)
-KEY = RSAKey.generate_key(2048, {"kid": "one"})
+KEY = rsa_key(kid="one")
 TERMS = TokenTerms("https://iam.example/iam", "network", "JWT")
 
 
@@ -65,7 +66,7 @@ def test_the_signature_is_not_checked_again() -> None:
     network = Network()
     cache, token = network.cache()
 
-    network.keys["one"] = TokenKind.ENTITY, RSAKey.generate_key(2048, {"kid": "one"})
+    network.keys["one"] = TokenKind.ENTITY, rsa_key(kid="one")
 
     assert cache.verified_before(token) is token
 
