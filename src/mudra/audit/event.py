@@ -214,7 +214,7 @@ class EventName(enum.StrEnum):
     LEVELS_REPORT_MAKE = "levels:report:make"
     """A version of a report of service levels was made and signed."""
     LEVELS_RULE_SET = "levels:rule:set"
-    """An operator set the rule of service levels: maintenance, and who sees the league table."""
+    """An operator set the rule of service levels: maintenance, and who sees which figures."""
     LEVELS_BUDGET_ALARM = "levels:budget:alarm"
     """An alarm was sent: a month's error budget will be gone before its end, or is gone."""
 

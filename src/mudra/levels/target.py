@@ -103,6 +103,8 @@ class NetworkRule(Struct, frozen=True, rename="camel"):
     """The first so many hours of maintenance in 30 days are left out."""
     league: bool
     """Whether members see each other's figures in a league table."""
+    published: bool
+    """Whether all see on the public status what each FIP delivered."""
     reason: str
 
     @property
@@ -127,6 +129,7 @@ SHIPPED_RULE: Final = NetworkRule(
     notice_hours=24,
     hours_a_month=24,
     league=False,
+    published=False,
     reason="members can tell their customers a day ahead; no member is shown another's figures",
 )
 

@@ -46,6 +46,7 @@ LEVEL_FIELDS: Final = {
     "budget": "the failures that the target allows, null where there is none",
     "NetworkRule.since": "the first day (UTC) on which it holds",
     "league": "whether members see a league table",
+    "NetworkRule.published": "whether all see on the public status what each FIP delivered",
     "NetworkRule.reason": "why it was set",
     "RulesResponse.all": "all rules that were set, in the order of their days",
     "RulesResponse.inForce": "the rule of today",

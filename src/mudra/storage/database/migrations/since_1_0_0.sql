@@ -400,6 +400,7 @@ CREATE TABLE level_rule (
     notice_hours integer NOT NULL,
     hours_a_month integer NOT NULL,
     league boolean NOT NULL,
+    published boolean NOT NULL,
     reason text NOT NULL,
     made_by text NOT NULL,
     made_at timestamptz NOT NULL,
