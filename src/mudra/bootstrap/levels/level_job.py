@@ -1,9 +1,10 @@
-"""The job that makes the reports of a month, with the keys of this node."""
+"""The jobs of service levels and of notices about capacity, with the keys of this node."""
 
 from datetime import timedelta
 from typing import Final
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.comparison.capacity import look_for_notices
 from mudra.http.levels.signing import signing
 from mudra.jobs.scheduler import Job
 from mudra.levels.budgets.budget_run import work_out_budgets
@@ -15,11 +16,14 @@ _AT: Final = timedelta(hours=1, minutes=10)
 """06:40 in India: the last windows of the day before are there, and their sums."""
 _BUDGETS_AT: Final = timedelta(hours=2, minutes=10)
 """07:40 in India: people read their alarms by day."""
+_WEEK: Final = timedelta(days=7)
+_NOTICES_AT: Final = timedelta(days=2, hours=2, minutes=40)
+"""Mondays, as weeks of jobs begin on Saturdays: a forecast is of whole weeks."""
 _LIMIT: Final = timedelta(hours=6)
 
 
 def level_jobs(dependencies: Dependencies) -> list[Job]:
-    """Returns the jobs; both run daily.
+    """Returns the jobs; those of levels run daily.
 
     Late reports and decisions change the last month, and a budget is that of a month.
     """
@@ -41,8 +45,19 @@ def level_jobs(dependencies: Dependencies) -> list[Job]:
             run=lambda: _budgets(found),
             limit=_LIMIT,
         ),
+        Job(
+            name="capacity-notices",
+            every=_WEEK,
+            offset=_NOTICES_AT,
+            run=lambda: _notices(found),
+            limit=_LIMIT,
+        ),
     ]
 
 
 async def _budgets(dependencies: Dependencies) -> None:
     await work_out_budgets(dependencies.transaction)
+
+
+async def _notices(dependencies: Dependencies) -> None:
+    await look_for_notices(dependencies.transaction)

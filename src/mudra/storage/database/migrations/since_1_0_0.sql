@@ -406,6 +406,16 @@ CREATE TABLE level_rule (
     made_at timestamptz NOT NULL,
     CONSTRAINT pk_level_rule PRIMARY KEY (since)
 );
+CREATE TABLE capacity_notice (
+    entity_id text NOT NULL,
+    noticed_at timestamptz NOT NULL,
+    day date NOT NULL,
+    calls bigint NOT NULL,
+    at_most bigint NOT NULL,
+    handled_day date NOT NULL,
+    handled bigint NOT NULL,
+    CONSTRAINT pk_capacity_notice PRIMARY KEY (entity_id)
+);
 CREATE TABLE registry_key_search (
     modulus_hash text NOT NULL,
     steps integer NOT NULL,
