@@ -42,7 +42,8 @@ def a_growing_network(service: Service) -> Calls:
 
 
 def of_kind(sink: WebhookSink, name: str) -> list[dict[str, Any]]:
-    return [one.data for one in sink.posted if one.path.endswith(f"/{name}")]
+    posted = (one.data for one in sink.posted if one.path.endswith(f"/{name}"))
+    return [one for one in posted if str(one["type"]).startswith("capacity.")]
 
 
 def test_a_notice_is_sent_once_and_its_end_once(service: Service) -> None:
