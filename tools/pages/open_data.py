@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from mudra.console.pages.public.status_files import MAX_ENTRIES
-from mudra.levels.published import PublicLevels
+from mudra.levels.printing.published import PublicLevels
 from mudra.metrics.health.status_history import DAYS, Day, DayState, StatusSnapshot
 from mudra.settings.settings import Settings
 

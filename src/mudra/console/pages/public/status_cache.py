@@ -25,7 +25,7 @@ from mudra.console.pages.public.public_response import PackedFile, PublicAnswer,
 from mudra.console.pictures.share_card import ShareCard, draw
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
-from mudra.levels.published import LevelsReader, PublicLevels
+from mudra.levels.printing.published import LevelsReader, PublicLevels
 from mudra.localization.language import current
 from mudra.metrics.health.latest_health import READ_S, REST
 from mudra.metrics.health.status_history import FipHistory, StatusSnapshot, status_at

@@ -39,7 +39,7 @@ from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import refusal
 from mudra.http.response.open_data import OPEN_DATA, OPEN_HEADERS
 from mudra.http.response.response_body import CsvText
-from mudra.levels.published import NOT_PUBLISHED, PublicLevels
+from mudra.levels.printing.published import NOT_PUBLISHED, PublicLevels
 from mudra.localization.language import current
 from mudra.metrics.health.public_rows import is_current
 from mudra.metrics.health.status_history import StatusSnapshot, history_csv

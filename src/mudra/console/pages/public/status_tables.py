@@ -7,7 +7,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from mudra.console.framework.table import Column, Table
-from mudra.levels.published import PublicLevel
+from mudra.levels.printing.published import PublicLevel
 from mudra.localization.language import translatable
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.public_rows import PublicRow

@@ -103,18 +103,17 @@ class LevelsReader:
         contested = _contested(disputes, months, zone)
         if self._last and contested == self._contested and months == self._known():
             return self._last
-        found = {}
+        kept = {within: one for within, one in self._months.items() if within in months}
+        self._months = kept  # with each month that is read: a reading that is cut off goes on
         for within, number in months.items():
-            known = self._months.get(within)
-            if known is None or known.versions != number:
+            if within not in kept or kept[within].versions != number:
                 async with open_transaction(within_s=READ_S) as tx:
                     texts = await tx.service(LevelService).reports.latest_of_all(within)
                 rows = await asyncio.to_thread(_rows, texts, month_name(within, zone))
-                known = _Month(number, rows)
-            found[within] = known
-        self._months, self._contested = found, contested
+                kept[within] = _Month(number, rows)
+        self._contested = contested
         self._last = PublicLevels(
-            [_marked(row, contested) for month in found.values() for row in month.rows]
+            [_marked(row, contested) for within in months for row in kept[within].rows]
         )
         return self._last
 
