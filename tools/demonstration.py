@@ -87,12 +87,16 @@ class Demonstration:
         return str(found[0]["incidentId"])
 
 
-def public_pages(fip_id: str = "KAVERI-FIP") -> list[Page]:
-    """The pages that need no sign-in, without the pages behind the link of an email."""
+def public_pages(fip_id: str = "KAVERI-FIP", *, levels: bool = False) -> list[Page]:
+    """The pages that need no sign-in, without the pages behind the link of an email.
+
+    With that of service levels, which an operator has to publish.
+    """
     return [
         Page("sandbox", "/"),
         Page("status", "/status"),
         Page("status-fip", f"/status/fip/{fip_id}"),
+        *([Page("status-levels", "/status/levels")] if levels else []),
         Page("sign-in", f"{CONSOLE}/sign-in"),
         Page("forgot-password", f"{CONSOLE}/forgot-password"),
     ]

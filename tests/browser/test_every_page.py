@@ -68,7 +68,7 @@ def are_whole_in_hindi(visit: Visit, pages: Sequence[Page]) -> None:
 
 
 def test_public_pages(tour: Visit, network: Network) -> None:
-    pages = public_pages(network.fip.entity_id)
+    pages = public_pages(network.fip.entity_id, levels=True)
     are_sound(tour, pages)
     for one in pages[1:]:
         are_whole_in_hindi(tour, [Page(one.name, f"{one.path}?lang=hi")])

@@ -1,28 +1,23 @@
 """Five questions about service levels, each by clicking from the question to the answer.
 
-By command and by call they are walked in tests/cli (test_levels_guide, test_bad_day_guide,
-test_dispute_commands, test_maintenance_commands) and tests/http/health (test_levels,
-test_own_maintenances).
+By command and by call they are walked in tests/cli/test_level_walks.py.
 """
 
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import LOOKS, Visit, in_thread, watched
 from tests.support.forked_command import run_mudra
-from tests.support.metrics.health_network import HealthNetwork, a_network, at_fip
+from tests.support.metrics.bad_month import INDIA, after_a_bad_month
+from tests.support.metrics.health_network import HealthNetwork
 from tests.support.process import running_service
-from tests.support.service import PASSWORD, Service
+from tests.support.service import PASSWORD
 
 pytestmark = pytest.mark.slow
-
-INDIA = ZoneInfo("Asia/Kolkata")
-DAY = timedelta(days=1)
 
 
 @pytest.fixture(scope="module")
@@ -30,20 +25,6 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthNetwork]
     """A bank had an outage last month; today is the second of the next one."""
     with running_service(tmp_path_factory.mktemp("walks") / "data", keeps_store=True) as running:
         yield in_thread(after_a_bad_month, running)
-
-
-def after_a_bad_month(service: Service) -> HealthNetwork:
-    while service.advance("PT0S").astimezone(INDIA).day == 1:
-        service.advance("PT6H")  # all of what follows is in one month
-    network = a_network(service)
-    network.windows(5)
-    network.windows(3, at_fip(network.fips[0].entity_id, "fireq", failing=0.7))
-    network.windows(4)
-    network.settled()
-    now = service.advance("PT0S").astimezone(INDIA)
-    second = (now.replace(day=1, hour=12) + 32 * DAY).replace(day=2)
-    service.advance(f"PT{int((second - now).total_seconds())}S")
-    return network
 
 
 @pytest.fixture

@@ -66,7 +66,7 @@ def test_the_commands_of_the_guide_are_answered(
     service.cli("login", bank.email, "--password-stdin", stdin=bank.password)
     variables, *blocks = [one for one in blocks_of(PAGE) if one.kind == "sh"]
     lines = [line for one in blocks for line in one.body.splitlines()]
-    assert len(lines) == 22
+    assert len(lines) == 23
 
     set_by_reader(variables)
     made, said = "", []

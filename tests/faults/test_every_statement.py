@@ -61,6 +61,7 @@ NOT_SEEN = {
         *("registry:entry:probe", "registry:vocabulary:change", "user:password:forgot"),
         *("sandbox:clock:advance", "sandbox:history:fill"),
         *("dispute:case:lapse", "dispute:case:delay", "service:release:start"),
+        *("metrics:capacity:notice", "metrics:capacity:over"),
         *("levels:budget:alarm", "registry:key:factor"),
     },
     "of refusals: what a refused act writes is its audit row alone": {

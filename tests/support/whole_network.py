@@ -62,15 +62,17 @@ def a_network(service: Service) -> Network:
     service.wait_until(lambda: httpx2.get(f"{service.root}/status/fip/{fip.entity_id}").is_success)
     dispute_id = contest(fip, incident_id)
     report_id = a_report(service, operator, fip.entity_id, aa.last_window() + WINDOW)
+    service.advance("PT2M")  # until the public status is read again
+    service.wait_until(lambda: httpx2.get(f"{service.root}/status/levels").is_success)
     ids = incident_id, announcement_id, dispute_id, report_id, an_email(service, operator)
     return Network(service, aa, fip, fiu, operator, *ids)
 
 
 def a_report(service: Service, operator: str, fip_id: str, end: datetime) -> str:
-    """Make a report of the FIP, and let members see the league table."""
+    """Make a report of the FIP, and let members see the league table, and all what FIPs deliver."""
     noc = with_token(service, operator)
     today = datetime.fromtimestamp(service.wall(), UTC).date().isoformat()
-    rule = {"since": today, "noticeHours": 24, "hoursAMonth": 24, "league": True}
+    rule = {"since": today, "noticeHours": 24, "hoursAMonth": 24, "league": True, "published": True}
     assert noc.post("/levels/rule", **rule, reason="a test").status_code == 200
     period = {"start": (end - 24 * WINDOW).isoformat(), "end": end.isoformat()}
     made = noc.post("/levels/reports", entityId=fip_id, **period)

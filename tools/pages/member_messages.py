@@ -1,4 +1,4 @@
-"""Messages to webhooks about disputes, service levels and maintenances: samples, and when sent."""
+"""Messages to webhooks about disputes, levels, maintenances, capacity: samples, and when sent."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -6,6 +6,8 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from mudra.comparison.capacity import CapacityEvent, capacity_body
+from mudra.comparison.capacity_store import CapacityNotice
 from mudra.disputes.dispute import About, Act, Dispute, Kind, State, Step
 from mudra.disputes.dispute_message import body_of as dispute_body
 from mudra.disputes.dispute_message import event_of
@@ -25,6 +27,8 @@ from mudra.metrics.incidents.silence_service import MaintenanceEvent, maintenanc
 
 _ID: Final = "0195562f-6b1e-7c44-9f0e-2f5f6a7b8c9d"
 _RAISED: Final = datetime(2026, 3, 1, 6, 30, tzinfo=UTC)
+_NOTICED: Final = datetime(2026, 3, 2, 2, 40, 3, tzinfo=UTC)
+"""A Monday."""
 _OF_STATES: Final = {
     State.NOTED: "A comment was published.",
     State.RAISED: "The member raised it.",
@@ -103,6 +107,21 @@ MAINTENANCE_EVENTS: Final = {
     MaintenanceEvent.CHANGED: "Its times changed; also where it is ended before its end.",
     MaintenanceEvent.WITHDRAWN: "It was withdrawn before it began.",
 }
+
+
+CAPACITY_EVENTS: Final = {
+    CapacityEvent.NOTICE: "More calls may come in a day than were ever handled well in one.",
+    CapacityEvent.OVER: "Such a notice is over.",
+}
+
+
+def capacity_sample() -> bytes:
+    """Return the message about a Friday that may have more calls than any day before."""
+    expected, handled = datetime(2026, 3, 27, tzinfo=UTC).date(), datetime(2026, 2, 27, tzinfo=UTC)
+    one = CapacityNotice(
+        *("KAVERI-FIP", _NOTICED, expected, 410_000, 455_000, handled.date(), 431_200)
+    )
+    return capacity_body(CapacityEvent.NOTICE, one, _NOTICED)
 
 
 def maintenance_sample() -> bytes:

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from mudra.console.pages.public.status_files import MAX_ENTRIES
+from mudra.levels.printing.published import PublicLevels
 from mudra.metrics.health.status_history import DAYS, Day, DayState, StatusSnapshot
 from mudra.settings.settings import Settings
 
@@ -25,5 +26,10 @@ def open_data_page() -> str:
         columns=", ".join(f"`{one}`" for one in header.getvalue().strip().split(",")),
         states=", ".join(f"`{one}`" for one in DayState),
     )
-    schema = msgspec.json.format(msgspec.json.encode(msgspec.json.schema(StatusSnapshot)), indent=2)
-    return f"{text}\n```json\n{schema.decode()}\n```\n"
+    levels = f"\n## levels.json\n\n{_schema(PublicLevels)}"
+    return f"{text}\n{_schema(StatusSnapshot)}{levels}"
+
+
+def _schema(of: type[msgspec.Struct]) -> str:
+    schema = msgspec.json.format(msgspec.json.encode(msgspec.json.schema(of)), indent=2)
+    return f"```json\n{schema.decode()}\n```\n"

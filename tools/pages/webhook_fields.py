@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from mudra.comparison.capacity_store import CapacityNotice
 from mudra.disputes.dispute_message import DisputeData
 from mudra.levels.budgets.burn_rule import Burn
 from mudra.levels.budgets.burn_store import StoredBurn
@@ -90,6 +91,15 @@ _MEANINGS: Final[dict[type[Struct], dict[str, str]]] = {
         "ends": "when it ends; of one that was ended early, when that was",
         "announcedAt": "when these times were announced; null where that is not known",
         "announcedBy": "`member` or `operator`",
+    },
+    CapacityNotice: {
+        "entityId": "the AA or the FIP whose calls it is about; empty for the network",
+        "noticedAt": "when it appeared",
+        "day": "the day (UTC) of the next four weeks on which most calls may come",
+        "calls": "calls that are expected of that day",
+        "atMost": "the upper end of its range: nine of ten held-back days were within",
+        "handledDay": "the busiest day of sixteen weeks on which the rule of success was kept",
+        "handled": "calls of that day",
     },
     AlarmsData: {"more": "alarms that were left out of the list"},
     AlarmData: {

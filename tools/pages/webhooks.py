@@ -10,6 +10,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.comparison.capacity import CapacityMessage
+from mudra.comparison.capacity_store import CapacityNotice
 from mudra.disputes.dispute_message import DisputeData, DisputeMessage
 from mudra.levels.budgets.burn_message import BudgetMessage
 from mudra.levels.budgets.burn_store import StoredBurn
@@ -93,9 +95,11 @@ from mudra.metrics.subscriptions.webhook_subscription import (
 from mudra.shared.secret_text import SecretText
 from mudra.webhook.sign import signed_headers
 from tools.pages.member_messages import (
+    CAPACITY_EVENTS,
     LEVEL_EVENTS,
     MAINTENANCE_EVENTS,
     budget_sample,
+    capacity_sample,
     dispute_events,
     dispute_sample,
     maintenance_sample,
@@ -171,6 +175,11 @@ _MAINTENANCE: Final = """\
 Of a [planned maintenance](../how-to/monitor-the-network.md#announce-maintenance) that a member or
 an operator announces; all have the same fields. That it begins or ends has no message: take its
 times. It is without its reason, as on the public status."""
+_CAPACITY: Final = """\
+Once when a [notice about capacity](../explanation/forecasts.md#the-notice-about-capacity) appears,
+and once when it is over, with the same fields. Looked for on Mondays, of the network (`entityId` is
+empty), each AA and each FIP. While no forecast can be made, because reports are missing, a notice
+stays as it is."""
 _MEANING: Final = {
     Event.OPENED: "A cause was found.",
     Event.MOVED: "The cause turned out to be another one; the incident and its ID stay.",
@@ -187,6 +196,7 @@ SCHEMAS: Final[dict[str, type[Struct]]] = {
     r"levels\.budget": BudgetMessage,
     r"levels\.report": ReportMessage,
     r"maintenance\..+": MaintenanceMessage,
+    r"capacity\..+": CapacityMessage,
     "alarms": AlarmsMessage,
     r"status\.(disrupted|operational)": StatusMessage,
     r"status\.announcement": AnnouncementMessage,
@@ -227,6 +237,7 @@ def webhooks_page() -> str:
         ("levels.budget", _BUDGET, budget_sample(), StoredBurn),
         ("levels.report", _REPORT, report_sample(), ReportData),
         ("maintenance.announced", _MAINTENANCE, maintenance_sample(), MaintenanceData),
+        ("capacity.notice", _CAPACITY, capacity_sample(), CapacityNotice),
     ):
         parts += [f"## {title}", "", text, "", *_json(body), *field_table(data)]
     parts += ["## alarms", "", "To a person's own webhook: the alarms that the person chose.", ""]
@@ -269,6 +280,7 @@ def _events() -> Iterator[str]:
         (dispute_events(), _MEMBER),
         (LEVEL_EVENTS, _MEMBER),
         (MAINTENANCE_EVENTS, _OF_FIP),
+        (CAPACITY_EVENTS, _MEMBER),
         ({PERSONAL: "Alarms that a person chose."}, "the person"),
         ({TEST: "Someone asked for a test."}, "their owner"),
         (_OF_STATUS, _PUBLIC_OF),

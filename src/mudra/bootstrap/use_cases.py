@@ -15,6 +15,8 @@ from mudra.audit.checkpoint_store import CheckpointStore
 from mudra.audit.token_issue_store import TokenIssueStore
 from mudra.bootstrap import alarm_wiring, health_store, metrics_store
 from mudra.bootstrap.levels.level_wiring import budget_service, level_service
+from mudra.comparison.capacity import CapacityService
+from mudra.comparison.capacity_store import CapacityNotices
 from mudra.comparison.funnel_service import FunnelService
 from mudra.comparison.role_service import RoleService
 from mudra.comparison.volume_service import VolumeService
@@ -147,6 +149,15 @@ def _add_metrics(parts: "Dependencies", use_cases: UseCases) -> None:
     use_cases.add(FunnelService, lambda tx: FunnelService(tx.service(HealthService)))
     use_cases.add(RoleService, lambda tx: RoleService(tx.service(HealthService)))
     use_cases.add(VolumeService, lambda tx: VolumeService(tx.service(HealthService)))
+    use_cases.add(
+        CapacityService,
+        lambda tx: CapacityService(
+            tx.service(VolumeService),
+            CapacityNotices(tx),
+            PostgresWebhooks(tx, parts.encryption),
+            AuditLog(tx),
+        ),
+    )
     use_cases.add(LevelService, lambda tx: level_service(parts, tx))
     use_cases.add(BudgetService, lambda tx: budget_service(parts, tx))
     use_cases.add(IncidentService, lambda tx: IncidentService(PostgresIncidents(tx)))

@@ -20,7 +20,7 @@ from mudra.comparison.forecast import (
 from mudra.comparison.weeks import DAY, WEEK, week_start
 from mudra.metrics.health.health import GOOD_ABOVE_PERCENT
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.payload.catalogue import hour_start
+from mudra.metrics.payload.catalogue import CUSTOMER_CODES, hour_start
 from mudra.metrics.rollup.coverage import Coverage, TimeRange, expected_windows
 from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import Step
@@ -69,23 +69,41 @@ class VolumeService(Struct, frozen=True):
         self, now: datetime, *, aa_id: str | None = None, fip_id: str | None = None
     ) -> VolumeOfSubject:
         """Returns the last day by hour, sixteen weeks by day, and four weeks that are expected."""
-        first = week_start(now)
-        within = TimeRange(first - HISTORY * WEEK, first)
+        within = _weeks_before(now)
 
         async def make() -> tuple[Sequence[Point], Mapping[date, bool]]:
             points = await self.health.points(within, Step.DAY, "", aa_id=aa_id, fip_id=fip_id)
-            return points, await self._complete(within, now, aa_id)
+            return points, await self.complete_days(now, aa_id)
 
         points, complete = await self.health.made_once(
             ("volume", aa_id, fip_id), within, aa_id, None, make
         )
         hours = await self._hours(now, aa_id, fip_id)
-        return await asyncio.to_thread(_volume, points, complete, hours, first.date())
+        return await asyncio.to_thread(_volume, points, complete, hours, within.end.date())
 
-    async def _complete(
-        self, within: TimeRange, now: datetime, aa_id: str | None
-    ) -> Mapping[date, bool]:
-        """Returns which days have the reports of each AA that was to send them."""
+    async def outlook(
+        self,
+        now: datetime,
+        complete: Mapping[date, bool],
+        *,
+        aa_id: str | None = None,
+        fip_id: str | None = None,
+    ) -> tuple[Forecast | None, Busiest | None]:
+        """Returns the forecast of one subject and its notice alone, kept for no other reader.
+
+        `complete` says which days have all reports.
+        """
+        within = _weeks_before(now)
+        codes = frozenset(CUSTOMER_CODES)
+        points = await self.health.steps(within, Step.DAY, codes, aa_id=aa_id, fip_id=fip_id)
+        return await asyncio.to_thread(_outlook, points, complete, within.end.date())
+
+    async def complete_days(self, now: datetime, aa_id: str | None = None) -> Mapping[date, bool]:
+        """Returns which of sixteen weeks' days have the reports of each AA that was to send them.
+
+        With an AA those of this one.
+        """
+        within = _weeks_before(now)
         reporting = await self.health.members.reporting_aas()
         if aa_id is not None:
             reporting = {aa: times for aa, times in reporting.items() if aa == aa_id}
@@ -114,6 +132,11 @@ class VolumeService(Struct, frozen=True):
         ]
 
 
+def _weeks_before(now: datetime) -> TimeRange:
+    first = week_start(now)
+    return TimeRange(first - HISTORY * WEEK, first)
+
+
 def _is_complete(coverage: Coverage) -> bool:
     proofs = [coverage.proof(aa_id) for aa_id, due in coverage.expected.items() if due]
     return bool(proofs) and all(
@@ -132,17 +155,30 @@ def _volume(
     hours: Sequence[HourOfDay],
     first: date,
 ) -> VolumeOfSubject:
-    days = [
+    expected, notice = _outlook(points, complete, first)
+    days = _days(points, complete)
+    return VolumeOfSubject(hours, days, growth(_known(days), first), expected, notice)
+
+
+def _days(points: Sequence[Point], complete: Mapping[date, bool]) -> Sequence[DayOfVolume]:
+    return [
         DayOfVolume(day := one.start.date(), one.health.total if one.health else 0, complete[day])
         for one in points
     ]
-    volume: Volume = {one.day: one.calls for one in days if one.complete}
+
+
+def _known(days: Sequence[DayOfVolume]) -> Volume:
+    return {one.day: one.calls for one in days if one.complete}
+
+
+def _outlook(
+    points: Sequence[Point], complete: Mapping[date, bool], first: date
+) -> tuple[Forecast | None, Busiest | None]:
     well: Volume = {
         one.start.date(): one.health.total
         for one in points
         if one.health is not None
         and one.health.succeeded * 100 > one.health.eligible * GOOD_ABOVE_PERCENT
     }
-    expected = forecast(volume, first)
-    notice = capacity_notice(expected, well) if expected else None
-    return VolumeOfSubject(hours, days, growth(volume, first), expected, notice)
+    expected = forecast(_known(_days(points, complete)), first)
+    return expected, capacity_notice(expected, well) if expected else None

@@ -159,6 +159,7 @@ class LevelService(Struct, frozen=True):
             "noticeHours": made.notice_hours,
             "hoursAMonth": made.hours_a_month,
             "league": "shown" if made.league else "hidden",
+            "published": "yes" if made.published else "no",
         }
         entry = AuditEntry(EventName.LEVELS_RULE_SET, caller, reason=made.reason, detail=detail)
         await self.audit_log.append(entry)

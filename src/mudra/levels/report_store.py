@@ -201,6 +201,15 @@ class Reports:
         )
         return [TimeRange(start, end) for start, end in found]
 
+    async def versions(self, since: datetime) -> Mapping[TimeRange, int]:
+        """Returns how many versions of members' reports there are of each period from a time on."""
+        found = await self._tx.connection.execute(
+            sa.select(_R.starts, _R.ends, sa.func.count())
+            .where(_R.entity_id != "", _R.starts >= since)
+            .group_by(_R.starts, _R.ends)
+        )
+        return {TimeRange(start, end): number for start, end, number in found}
+
     async def made_of(self, within: TimeRange) -> frozenset[str]:
         """Returns the members that have a report of exactly this period."""
         found = await self._tx.connection.scalars(

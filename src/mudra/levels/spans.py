@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from mudra.disputes.correction import Correction
 from mudra.levels.evidence import Fate, Span
+from mudra.localization.language import ENGLISH, written_in
 from mudra.metrics.incidents.incident import (
     AaApi,
     AaCalls,
@@ -62,11 +63,12 @@ def spans_of(
     """
     if member.role is None:
         return ()
-    found = [
-        *_of_incidents(member, incidents),
-        *_of_maintenances(member, maintenances, within, rule),
-        *(_of_correction(one) for one in corrections),
-    ]
+    with written_in(ENGLISH):  # it is signed: the same, whoever has it made
+        found = [
+            *_of_incidents(member, incidents),
+            *_of_maintenances(member, maintenances, within, rule),
+            *(_of_correction(one) for one in corrections),
+        ]
     inside = [cut for one in found if (cut := _cut(one, within)) is not None]
     if member.role is EntityType.AA:
         inside = [*_with_own(inside)]

@@ -36,9 +36,9 @@ class Targets:
     async def rules(self) -> Sequence[NetworkRule]:
         """Returns all rules that were set, in the order of their days."""
         rows = await self._tx.connection.execute(
-            sa.select(_R.since, _R.notice_hours, _R.hours_a_month, _R.league, _R.reason).order_by(
-                _R.since
-            )
+            sa.select(
+                _R.since, _R.notice_hours, _R.hours_a_month, _R.league, _R.published, _R.reason
+            ).order_by(_R.since)
         )
         return [NetworkRule(*row) for row in rows]
 
@@ -49,6 +49,7 @@ class Targets:
             "notice_hours": rule.notice_hours,
             "hours_a_month": rule.hours_a_month,
             "league": rule.league,
+            "published": rule.published,
             "reason": rule.reason,
             "made_by": by,
             "made_at": at,

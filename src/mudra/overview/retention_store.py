@@ -208,6 +208,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "webhook_event": ByJob("the latest 50 of each webhook are kept"),
     "webhook_attempt": ByJob("the latest 20 of each webhook are kept"),
     "webhook_message": ByJob("deleted once delivered, or given up after 24 hours"),
+    "capacity_notice": ByJob("deleted by `capacity-notices` once it is over; one a member"),
     "level_burn": Kept("a row for each member, measure and month"),
     "level_rule": Kept("the rules by which reports were made"),
     "dispute": Kept("proof of what was contested, and how it was decided"),

@@ -5,47 +5,19 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from datetime import date, datetime, timedelta
 
-import msgspec
 import pytest
-import sqlalchemy as sa
 from tests.http.comparison.conftest import forward
+from tests.http.comparison.daily_calls import DAY, Calls, report_idle_windows
 from tests.http.health.service_in_process import service_in_process
-from tests.support.members import Member, new_member
+from tests.support.members import new_member
 from tests.support.metrics.health_network import reporting
-from tests.support.metrics.metrics_push import PATIENT_S, PushingAa, receive_at_once
 from tests.support.people.console import reader
-from tests.support.people.operators import Operator, new_operator
+from tests.support.people.operators import new_operator
 from tests.support.service import PASSWORD
 
-from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.payload.report import RequestBlock, RequestFip
-
 WEEKS = 6
-DAY = timedelta(days=1)
-
-
-@dataclass
-class Calls:
-    """One AA that reports one window a day, and what it reported: calls by window."""
-
-    noc: Operator
-    gateway: Member
-    aa: PushingAa
-    fip_id: str
-    calls: dict[datetime, int] = field(default_factory=dict)
-
-    def renewed(self) -> PushingAa:
-        """The AA with a token of today."""
-        return reporting(self.gateway)
-
-    def asked(self, **query: str) -> Any:
-        answer = self.noc.get("/volume", **query)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
 
 
 @pytest.fixture(scope="module")
@@ -55,18 +27,7 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Calls]:
         found = Calls(new_operator(service, "health"), gateway, reporting(gateway), bank.entity_id)
         dice = random.Random(5)
         for week in range(WEEKS):
-            last, reports = found.aa.last_window(), []
-            for back in range(7):
-                window = last - back * DAY
-                calls = 100 + 20 * window.weekday() + dice.randint(0, 9)
-                found.calls[window] = calls
-                counts = (calls, calls - 3, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0)
-                heartbeat = RequestBlock("hbt", (1, 2, 3, 4), (50, 50, *[0] * 13))
-                blocks = (RequestBlock("fireq", (9, 20, 30, 40), counts), heartbeat)
-                fips = (RequestFip(bank.entity_id, blocks),)
-                empty = found.aa.requests(window, fips=0)
-                reports.append(msgspec.structs.replace(empty, fips=fips))
-            receive_at_once(service, reports)
+            found.report_week(lambda window: 100 + 20 * window.weekday() + dice.randint(0, 9))
             forward(service, "P7D" if week < WEEKS - 1 else "P1D")
         yield found
 
@@ -147,32 +108,6 @@ def test_a_forecast_is_made_of_days_that_have_their_reports(reported: Calls) -> 
     earlier = [known[first - back * DAY] for back in range(8, 15)]
     assert found["growth"]["calls"] == sum(week)
     assert found["growth"]["ofWeekBefore"] == pytest.approx(sum(week) / sum(earlier))
-
-
-def report_idle_windows(reported: Calls) -> None:
-    """Note the receipts of all other windows of the same days, as pushes without a call do."""
-    days = sorted({window.date() for window in reported.calls})
-
-    async def insert(dependencies: Dependencies) -> None:
-        async with dependencies.transaction(within_s=PATIENT_S) as tx:
-            await tx.take_time(PATIENT_S)
-            await tx.connection.execute(
-                sa.text(
-                    "INSERT INTO metrics_receipt (receipt_id, aa_id, tag, window_at, version,"
-                    " txn_id, content_hash, received_at, blocks, findings)"
-                    " SELECT gen_random_uuid(), :aa, tag, at, 1, gen_random_uuid()::text, '', at,"
-                    " 0, '[]' FROM generate_series(CAST(:first AS timestamptz), :last,"
-                    " '10 minutes') AS at, unnest(ARRAY['req', 'not']) AS tag"
-                    " ON CONFLICT DO NOTHING"
-                ),
-                {
-                    "aa": reported.aa.aa_id,
-                    "first": datetime.combine(days[0], time(), UTC),
-                    "last": datetime.combine(days[-1], time(23, 50), UTC),
-                },
-            )
-
-    reported.aa.service.in_store(insert)
 
 
 def test_command_and_member_have_the_same(reported: Calls) -> None:

@@ -13,6 +13,7 @@ from tests.support.service import Service
         "/.well-known/oauth-authorization-server/iam",
         "/status/network.json",
         "/status/network.csv",
+        "/status/levels.json",
         "/status/v1/fips.json",
         "/status/fip/KAVERI-FIP/badge.svg",
     ],

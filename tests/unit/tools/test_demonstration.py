@@ -29,6 +29,7 @@ NO_PAGES = {
     "/status/card.png",
     "/status/fip/{fip_id:str}/card.png",
     "/status/network.json",
+    "/status/levels.json",
     "/status/schema.json",
     "/status/feed.atom",
     "/status/feed.rss",
@@ -57,7 +58,7 @@ SOME_ID = "0b6d0c2e-6c0e-4a76-9d7b-0f6a3a8b7c11"
 
 def test_every_page_is_in_the_list() -> None:
     pages = [
-        *public_pages("A-FIP"),
+        *public_pages("A-FIP", levels=True),
         *member_pages("A-FIP", "a@b.example", SOME_ID, SOME_ID, SOME_ID),
         *operator_pages("a@b.example", "AN-AA", "A-FIP", *[SOME_ID] * 5),
     ]

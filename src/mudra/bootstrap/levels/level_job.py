@@ -1,10 +1,11 @@
-"""The job that makes the reports of a month, with the keys of this node."""
+"""The jobs of service levels and of notices about capacity, with the keys of this node."""
 
 import asyncio
 from datetime import timedelta
 from typing import Final
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.comparison.capacity import look_for_notices
 from mudra.http.levels.signing import signing
 from mudra.jobs.in_turn import InTurn
 from mudra.jobs.scheduler import Job
@@ -17,11 +18,14 @@ _AT: Final = timedelta(hours=1, minutes=10)
 """06:40 in India: the last windows of the day before are there, and their sums."""
 _BUDGETS_AT: Final = timedelta(hours=2, minutes=10)
 """07:40 in India: people read their alarms by day."""
+_WEEK: Final = timedelta(days=7)
+_NOTICES_AT: Final = timedelta(days=2, hours=2, minutes=40)
+"""Mondays, as weeks of jobs begin on Saturdays: a forecast is of whole weeks."""
 _LIMIT: Final = timedelta(hours=6)
 
 
 def level_jobs(dependencies: Dependencies, turn: asyncio.Lock) -> list[Job]:
-    """Returns the jobs; both run daily, each share of FIPs in its `turn` among large work.
+    """Returns the jobs, those of levels daily, each share of FIPs in its `turn` among large work.
 
     Late reports and decisions change the last month, and a budget is that of a month.
     """
@@ -37,7 +41,11 @@ def level_jobs(dependencies: Dependencies, turn: asyncio.Lock) -> list[Job]:
     async def budgets() -> None:
         await work_out_budgets(of_many)
 
+    async def notices() -> None:
+        await look_for_notices(of_many)
+
     return [
         Job(name="level-reports", every=_DAY, offset=_AT, run=run, limit=_LIMIT),
         Job(name="level-budgets", every=_DAY, offset=_BUDGETS_AT, run=budgets, limit=_LIMIT),
+        Job(name="capacity-notices", every=_WEEK, offset=_NOTICES_AT, run=notices, limit=_LIMIT),
     ]

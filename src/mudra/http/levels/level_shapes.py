@@ -192,6 +192,16 @@ class RuleRequest(Struct, frozen=True, rename="camel"):
         Annotated[bool, Meta(description="whether members see a league table", examples=[True])]
         | UnsetType
     ) = UNSET
+    published: (
+        Annotated[
+            bool,
+            Meta(
+                description="whether all see on the public status what each FIP delivered",
+                examples=[False],
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
 
     def rule(self, stored: Iterable[NetworkRule]) -> NetworkRule:
         """Returns the rule of its first day as it is stored, with what is named."""

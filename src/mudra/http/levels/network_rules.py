@@ -42,7 +42,7 @@ async def rule(call: OperatorCall[NoParameters]) -> RulesResponse:
     gate=operator(Scope.HEALTH),
 )
 async def set_rule(call: OperatorCall[RuleRequest]) -> RuleResponse | Refusal:
-    """Set the rule about maintenance and the league table from a day on.
+    """Set the rule about maintenance, the league table and the public page from a day on.
 
     What is left out stays as it is by that day.
     """

@@ -69,6 +69,7 @@ _CHOSEN: Final = {
     "Read the public status as CSV": "getPublicStatusCsv",
     "Get the status of the network": "getNetworkStatus",
     "Get the days of the network as CSV": "getNetworkStatusCsv",
+    "Get the published service levels": "getPublishedLevels",
     # Service levels
     "List reports of levels": "listLevelReports",
     "Make a report of levels": "generateLevelReport",

@@ -13,6 +13,7 @@ from msgspec import Struct
 from mudra.levels.calculation import Figure
 from mudra.levels.evidence import Span
 from mudra.levels.printing import labels
+from mudra.levels.printing.signed_words import cause_words, reason_words
 from mudra.levels.report import Report
 from mudra.levels.target import Measure, Target
 from mudra.localization.language import current, gettext
@@ -180,7 +181,7 @@ def _tables(report: Report, zone: ZoneInfo) -> Sequence[Table]:
                 *(gettext("Before"), gettext("After")),
             ],
             [labels.change_texts(one) for one in changes],
-            " · ".join(report.reasons[:MAX_ROWS]),
+            " · ".join(map(reason_words, report.reasons[:MAX_ROWS])),
         ),
         Table(
             gettext("Targets"),
@@ -197,7 +198,7 @@ def _other(one: Figure) -> Sequence[str]:
 
 
 def _span(one: Span, zone: ZoneInfo) -> Sequence[str]:
-    cause = one.cause + (f" ({', '.join(one.peers)})" if one.peers else "")
+    cause = cause_words(one.cause) + (f" ({', '.join(one.peers)})" if one.peers else "")
     return [labels.fate_text(one.fate), _period(one.start, one.end, zone), cause]
 
 
@@ -206,7 +207,12 @@ def _target(one: Target) -> Sequence[str]:
     least = gettext("at most %(value)s", value=amount)
     if not one.measure.at_most:
         least = gettext("at least %(value)s", value=amount)
-    return [gettext(labels.MEASURES[one.measure]), labels.api_text(one.api), least, one.reason]
+    return [
+        gettext(labels.MEASURES[one.measure]),
+        labels.api_text(one.api),
+        least,
+        gettext(one.reason),
+    ]
 
 
 def _proof(report: Report, kid: str) -> str:

@@ -73,6 +73,7 @@ level_rule: Final = sa.Table(
     sa.Column("notice_hours", sa.Integer, nullable=False),
     sa.Column("hours_a_month", sa.Integer, nullable=False),
     sa.Column("league", sa.Boolean, nullable=False),
+    sa.Column("published", sa.Boolean, nullable=False),
     sa.Column("reason", sa.Text, nullable=False),
     sa.Column("made_by", sa.Text, nullable=False),
     at("made_at"),

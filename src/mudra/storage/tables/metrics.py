@@ -205,6 +205,19 @@ metrics_incident: Final = sa.Table(
     ),
 )
 
+capacity_notice: Final = sa.Table(
+    "capacity_notice",
+    metadata,
+    sa.Column("entity_id", sa.Text, primary_key=True),
+    at("noticed_at"),
+    sa.Column("day", sa.Date, nullable=False),
+    sa.Column("calls", sa.BigInteger, nullable=False),
+    sa.Column("at_most", sa.BigInteger, nullable=False),
+    sa.Column("handled_day", sa.Date, nullable=False),
+    sa.Column("handled", sa.BigInteger, nullable=False),
+)
+"""Notices that were announced and are not over; an empty `entity_id` is the network."""
+
 incident_act: Final = sa.Table(
     "incident_act",
     metadata,

@@ -19,7 +19,8 @@ from mudra.levels.printing import labels
 from mudra.levels.printing.labels import amount_text, change_texts, exact_text
 from mudra.levels.printing.pdf import pdf_of
 from mudra.levels.printing.printed import printed_report
-from mudra.levels.report import Change, Report, encoded_evidence, report_of
+from mudra.levels.printing.signed_words import cause_words, reason_words
+from mudra.levels.report import Change, Report, encoded_evidence, next_version, report_of
 from mudra.levels.target import SHIPPED, Measure
 from mudra.localization.language import written_in
 from mudra.localization.languages import Languages
@@ -27,6 +28,10 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.sums.percentiles import percentiles_of
 
 INDIA = ZoneInfo("Asia/Kolkata")
+_OTHER_REASONS = [
+    "reports: 17 were received before, 18 now",
+    "replaced reports or other targets",
+]
 HOSTILE = (
     '#read("/etc/passwd")',
     '#import "@preview/x:1.0.0": *',
@@ -121,6 +126,42 @@ def test_every_number_of_the_report_is_printed(tag: str) -> None:
     assert not wanted - shown
     assert all(f"{page} " in text or f"{page}\n" in text for page, text in enumerate(pages, 1))
     assert made.evidence in "".join(pages).replace("\n", "")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_signed_is_english_whoever_has_it_made(seed: int) -> None:
+    with written_in(Languages().of("hi")):
+        made = evidence_of(random_world(seed)).spans
+
+    assert made == evidence_of(random_world(seed)).spans
+
+
+def test_all_sentences_of_ours_are_printed_in_the_readers_language() -> None:
+    """Only what people wrote, and names, stay as they are."""
+    spans = [one for seed in range(40) for one in evidence_of(random_world(seed)).spans]
+    written = {"new disks", "agreed", "FIP KAVERI-FIP"}
+    later = replace(report(0), spans=tuple(spans[:40]))
+    second = next_version(replace(report(0), spans=tuple(spans[20:60]), figures=()), later)
+    assert second is not None
+    with written_in(Languages().of("hi")):
+        causes = {one.cause: cause_words(one.cause) for one in spans}
+        reasons = [reason_words(one) for one in (*second.reasons, *_OTHER_REASONS)]
+        targets = printed_report(second, "Network", INDIA, "kid-1").tables[-1].rows
+
+    kept = {text for text, shown in causes.items() if text == shown}
+    assert len(causes) > len(written) + 6
+    assert kept == written
+    names = r"FIP|AA|API|ID|FI|GOOD|new disks|agreed|[A-Z][A-Za-z0-9]*-[A-Za-z0-9-]+|[a-z]+-\d+"
+    for text in (*causes.values(), *reasons, *(row[-1] for row in targets)):
+        rest = re.sub(names, "", text)
+        assert not re.search(r"[A-Za-z]{2,}", rest), text
+
+
+def test_in_english_they_are_as_they_are_signed() -> None:
+    spans = [one for seed in range(40) for one in evidence_of(random_world(seed)).spans]
+
+    assert all(cause_words(one.cause) == one.cause for one in spans)
+    assert [reason_words(one) for one in _OTHER_REASONS] == _OTHER_REASONS
 
 
 def test_hindi_is_in_its_own_letters() -> None:

@@ -37,7 +37,7 @@ async def rule(
         bool, typer.Option("--all", help="Every rule that was ever set, in place of today's.")
     ] = False,
 ) -> Shown:
-    """Show the rule about maintenance and the league table."""
+    """Show the rule about maintenance, the league table and the public page."""
     found = await api.get(f"{_PATH}/rule")
     return _rules(found["all"] if all_ else [found["inForce"]])
 
@@ -56,9 +56,21 @@ async def set_rule(
         bool | None,
         typer.Option("--league/--no-league", help="Whether members see a league table."),
     ] = None,
+    published: Annotated[
+        bool | None,
+        typer.Option(
+            "--publish/--no-publish",
+            help="Whether all see on the public status what each FIP delivered.",
+        ),
+    ] = None,
 ) -> Shown:
     """Change what is named of the rule from a day on; each report keeps that of its first day."""
-    named = {"noticeHours": notice_hours, "hoursAMonth": hours_a_month, "league": league_}
+    named = {
+        "noticeHours": notice_hours,
+        "hoursAMonth": hours_a_month,
+        "league": league_,
+        "published": published,
+    }
     body = {"since": since, "reason": reason} | given(named)
     return _rules([(await api.post(f"{_PATH}/rule", body))["rule"]])
 
@@ -92,11 +104,15 @@ async def own_league(
 
 def _rules(found: list[Answer]) -> Shown:
     return table(
-        ["SINCE", "NOTICE HOURS", "HOURS A MONTH", "LEAGUE", "REASON"],
+        ["SINCE", "NOTICE HOURS", "HOURS A MONTH", "LEAGUE", "PUBLIC", "REASON"],
         [
             [
                 *(one["since"], str(one["noticeHours"]), str(one["hoursAMonth"])),
-                *("shown" if one["league"] else "hidden", one["reason"]),
+                *(
+                    "shown" if one["league"] else "hidden",
+                    "shown" if one["published"] else "hidden",
+                ),
+                one["reason"],
             ]
             for one in found
         ],

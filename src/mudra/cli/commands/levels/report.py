@@ -69,7 +69,7 @@ async def make(
 
 @owner_command(app, f"mudra report show {_ID} --csv")
 async def show(api: Api, report_id: ReportId, as_csv: AsCsv = False) -> Shown:
-    """Show the numbers of a report; of a further version also each that changed, and why."""
+    """Show the numbers of a report and what counts differently; of a version also what changed."""
     path = f"{_PATH}/{report_id}"
     if as_csv:
         found = await api.text(path, {"format": "csv"})
@@ -181,8 +181,19 @@ def _numbers(answer: Answer) -> Shown:
         for one in report["changes"]
     ]
 
+    spans = [
+        [
+            *(one["fate"], one["start"], one["end"], one["cause"]),
+            *(", ".join(one["peers"]), one["reference"]),
+        ]
+        for one in report["spans"]
+    ]
+
     def shown() -> None:
         show_table(_FIGURES, figures)
+        if spans:
+            typer.echo("\nWhat counts differently:")
+            show_table(["COUNTS AS", "FROM", "TO", "CAUSE", "WITH", "ID"], spans)
         if changes:
             typer.echo(f"\nChanged since version {report['version'] - 1}:")
             show_table(["MEASURE", "API", "NUMBER", "BEFORE", "AFTER"], changes)

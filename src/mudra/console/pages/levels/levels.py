@@ -35,6 +35,7 @@ from mudra.levels.level_service import LevelService
 from mudra.levels.months import month_before, month_name
 from mudra.levels.printing.labels import change_texts, columns, fate_text, measure_text
 from mudra.levels.printing.report_csv import report_as_csv
+from mudra.levels.printing.signed_words import cause_words, reason_words
 from mudra.levels.report import Report
 from mudra.levels.report_store import Listed, Signed
 from mudra.levels.target import ROLES, Measure
@@ -188,7 +189,8 @@ async def _report_page(
         "columns": columns(),
         "rows": api_rows(report),
         "others": others(report),
-        "spans": [(each, fate_text(each.fate)) for each in report.spans],
+        "spans": [(each, fate_text(each.fate), cause_words(each.cause)) for each in report.spans],
+        "reasons": [(reason_words(each), each) for each in report.reasons],
         "changes": [change_texts(each) for each in report.changes],
         "incidents": await _incidents(page_context, service, report),
         "contest": contest_path(listed.entity_id, about="line"),

@@ -70,10 +70,11 @@ async def end_target(page_context: PageContext, _: Fields, target_id: FromPath[U
 
 @page.post("/operator/levels/rule", gate=operator(Scope.HEALTH))
 async def set_rule(page_context: PageContext, fields: Fields) -> Outcome:
-    """Set the rule about maintenance and the league table from a day on."""
+    """Set the rule about maintenance and who sees which figures from a day on."""
     hours = {name: _whole(fields.get(name, "").strip()) for name in ("noticeHours", "hoursAMonth")}
     typed = {name: fields.get(name, "").strip() for name in ("since", "reason")}
-    asked = decode_struct({**typed, **hours, "league": "league" in fields}, RuleRequest)
+    shown = {name: name in fields for name in ("league", "published")}
+    asked = decode_struct({**typed, **hours, **shown}, RuleRequest)
     if isinstance(asked, InvalidField):
         return asked
     service = page_context.tx.service(LevelService)

@@ -33,7 +33,14 @@ from mudra.console.pages.public.status_lines import (
     page_of,
     states_of,
 )
-from mudra.console.pages.public.status_tables import APIS_OF_ALL, APIS_OF_ONE, DAYS, lines_of
+from mudra.console.pages.public.status_tables import (
+    APIS_OF_ALL,
+    APIS_OF_ONE,
+    DAYS,
+    LEVELS,
+    levels_of,
+    lines_of,
+)
 from mudra.console.pictures.public_chart import line_chart
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
@@ -110,6 +117,7 @@ def _network_page(
             "incidents": recent,
             **announced(snapshot, dependencies.clock()),
             "older": len(closed) - len(recent),
+            "levels_link": _levels_link(cached, kept),
             "api_names": api_names,
             "symptoms_text": symptoms_text,
             "names": names,
@@ -174,6 +182,46 @@ def _fip_page(
             "hours_began": hours_end - timedelta(hours=len(fip.success_by_hour) - by_hour.skipped),
             "hours_end": hours_end,
             "names": {fip.fip_id: fip.name},
+            "levels_link": _levels_link(cached, {"levels.q": fip_id, **kept}),
+        },
+    )
+    return in_language(shown)
+
+
+@get("/status/levels", include_in_schema=False)
+async def levels(
+    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
+) -> Response[str] | Response[bytes]:
+    """Show what each FIP delivered in the last months, where the operator says so."""
+    kept = _kept(request, dependencies)
+    cached = await cache.get(dependencies)
+    if cached is None:
+        return await _unknown(request, dependencies, kept)
+    made = partial(_levels_page, request, dependencies, cached, kept)
+    return await cache.answer(request, dependencies, cached, made)
+
+
+def _levels_page(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    cached: CachedStatus,
+    kept: Mapping[str, str],
+) -> Response[str] | Response[bytes] | None:
+    if cached.levels is None:
+        return None
+    query = dict(request.query_params.items())
+    lines = levels_of(cached.levels.levels, names_of(cached.snapshot.fips), _suffix(kept))
+    export = LEVELS.export(lines, query)
+    if export is not None:
+        return download(export)
+    shown = page(
+        "status_levels.html",
+        _site(request, dependencies, kept)
+        | {
+            "old": _age(cached, dependencies.clock()),
+            "snapshot": cached.snapshot,
+            "view": LEVELS.view(lines, query),
+            "network_zone": dependencies.settings.time_zone,
         },
     )
     return in_language(shown)
@@ -192,7 +240,7 @@ def public_status_pages(cache: Given[StatusCache], given: Given[HttpDependencies
     """Returns the pages, with the cache of the process that serves them."""
     pages = Router(
         "/",
-        route_handlers=[status, status_of_fip, *subscription.handlers],
+        route_handlers=[status, status_of_fip, levels, *subscription.handlers],
         exception_handlers={
             ServiceUnavailable: lambda request, error: _out_of_reach(given.get(), request, error)
         },
@@ -230,6 +278,11 @@ def _kept(request: AnyRequest, dependencies: HttpDependencies) -> dict[str, str]
 def _suffix(kept: Mapping[str, str]) -> str:
     """Returns what addresses of other status pages end with."""
     return f"?{urlencode(kept)}" if kept else ""
+
+
+def _levels_link(cached: CachedStatus, query: Mapping[str, str]) -> str:
+    """Returns the address of the published levels; empty where the operator publishes none."""
+    return "" if cached.levels is None else f"/status/levels{_suffix(query)}"
 
 
 def _site(

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 import structlog
@@ -25,6 +25,7 @@ from mudra.console.pages.public.public_response import PackedFile, PublicAnswer,
 from mudra.console.pictures.share_card import ShareCard, draw
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.levels.printing.published import LevelsReader, PublicLevels
 from mudra.localization.language import current
 from mudra.metrics.health.latest_health import READ_S, REST
 from mudra.metrics.health.status_history import FipHistory, StatusSnapshot, status_at
@@ -46,6 +47,7 @@ _FIRST: Final = timedelta(minutes=30)
 _FILE: Final = "status-snapshot.json"
 _fip_of: Final = msgspec.json.Decoder(FipHistory).decode
 _log = structlog.get_logger()
+F = TypeVar("F")
 
 
 class CachedStatus(Struct, frozen=True):
@@ -53,6 +55,8 @@ class CachedStatus(Struct, frozen=True):
 
     snapshot: StatusSnapshot
     fresh: bool
+    levels: PublicLevels | None = None
+    """None where the network publishes none; never kept on disk."""
 
 
 @dataclass(slots=True)
@@ -61,6 +65,7 @@ class StatusCache:
 
     folder: Path
     _reader: StatusReader
+    _levels: LevelsReader
     _monotonic: Callable[[], float]
     _renewal: asyncio.Task[None] | None = None
     _cached: CachedStatus | None = None
@@ -87,7 +92,8 @@ class StatusCache:
             await asyncio.wait({self._renewal}, timeout=wait_s)
         if self._cached is None:
             return None
-        return CachedStatus(self._at(dependencies.clock()), self._cached.fresh)
+        now = self._at(dependencies.clock())
+        return CachedStatus(now, self._cached.fresh, self._cached.levels)
 
     async def answer(
         self,
@@ -112,12 +118,10 @@ class StatusCache:
         found = await self._answers.get(question, made_of, partial(asyncio.to_thread, kept))
         return found.to(request) if found else no_such_page(dependencies, public=True)
 
-    async def file(
-        self, name: str, snapshot: StatusSnapshot, made: Callable[[StatusSnapshot], bytes]
-    ) -> PackedFile:
-        """Returns a file of all institutions, made once of each snapshot that `get` returned."""
-        packed = partial(asyncio.to_thread, lambda: pack(made(snapshot)))
-        return await self._files.get(name, snapshot, packed, large=True)
+    async def file(self, name: str, facts: F, made: Callable[[F], bytes]) -> PackedFile:
+        """Returns a file of all institutions, made once of the facts that `get` returned."""
+        packed = partial(asyncio.to_thread, lambda: pack(made(facts)))
+        return await self._files.get(name, facts, packed, large=True)
 
     async def card(
         self, place: str, card: ShareCard, shown: Callable[[bytes], Response[bytes]]
@@ -157,11 +161,13 @@ class StatusCache:
         before, began = self._cached, self._monotonic()
         try:
             snapshot = await self._reader.read(dependencies.reads, dependencies.clock())
-            self._cached = CachedStatus(snapshot, fresh=True)
+            levels = await self._levels.read(dependencies.reads, dependencies.clock())
+            self._cached = CachedStatus(snapshot, fresh=True, levels=levels)
         except ServiceUnavailable as error:
             _log.warning("the public status shows its last snapshot", error=str(error))
             last = before.snapshot if before else await asyncio.to_thread(self._from_disk)
-            self._cached = CachedStatus(last, fresh=False) if last else None
+            levels = before.levels if before else None
+            self._cached = CachedStatus(last, fresh=False, levels=levels) if last else None
             self._until = self._monotonic() + _RETRY_S
             return
         rest_s = REST * (self._monotonic() - began)
@@ -213,7 +219,7 @@ def _on_disk(snapshot: StatusSnapshot) -> tuple[datetime, object]:
 
 def status_cache(folder: Path, clock: Callable[[], float]) -> StatusCache:
     """Return the snapshot of this process, with its copy in a folder."""
-    return StatusCache(folder, StatusReader(), clock)
+    return StatusCache(folder, StatusReader(), LevelsReader(), clock)
 
 
 InjectedStatusCache: TypeAlias = SkipValidation[StatusCache]

@@ -39,6 +39,7 @@ from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import refusal
 from mudra.http.response.open_data import OPEN_DATA, OPEN_HEADERS
 from mudra.http.response.response_body import CsvText
+from mudra.levels.printing.published import NOT_PUBLISHED, PublicLevels
 from mudra.localization.language import current
 from mudra.metrics.health.public_rows import is_current
 from mudra.metrics.health.status_history import StatusSnapshot, history_csv
@@ -260,6 +261,34 @@ async def status_csv(
     )  # fmt: skip
 
 
+@get(
+    "/status/levels.json",
+    opt=OPEN_DATA,
+    tags=["Public status"],
+    operation_class=described(
+        "Get the published service levels",
+        None,
+        PublicLevels,
+        conflicts=(NOT_PUBLISHED,),
+        headers=_REVALIDATED,
+        traced=False,
+    ),
+)
+async def levels_json(
+    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
+) -> Response[bytes] | Stream:
+    """Return what each FIP delivered in the last months; 404 where the operator publishes none."""
+    cached = await cache.get(dependencies)
+    if cached is None:
+        return _not_yet(request, dependencies)
+    if cached.levels is None:
+        return refusal(new_context(request, dependencies).envelope, NOT_PUBLISHED).response()
+    file = await cache.file("levels.json", cached.levels, msgspec.json.encode)
+    answer = _shared(b"", "application/json", "levels.json")
+    answer.headers["Link"] = _license(dependencies)
+    return public_file(request, answer, file)
+
+
 @get("/status/schema.json", include_in_schema=False, opt=OPEN_DATA)
 async def status_schema(request: AnyRequest) -> Response[str] | Response[bytes]:
     """Return the JSON Schema of the snapshot; docs/reference/open-data.md has it too."""
@@ -315,6 +344,7 @@ def _root(dependencies: HttpDependencies) -> str:
 handlers: Final[list[ControllerRouterHandler]] = [
     status_json,
     status_csv,
+    levels_json,
     status_schema,
     status_feed,
     status_feed_of_fip,

@@ -1,4 +1,4 @@
-"""The tables of the public status: APIs over the last 24 hours, and an institution day by day."""
+"""The tables of the public status: APIs over 24 hours, an institution day by day, and levels."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -7,6 +7,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from mudra.console.framework.table import Column, Table
+from mudra.levels.printing.published import PublicLevel
 from mudra.localization.language import translatable
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.public_rows import PublicRow
@@ -117,4 +118,95 @@ DAYS: Final = Table[Day](
         Column("success", translatable("Success %"), lambda one: one.success_percentage, "number"),
     ),
     first_sort="-day",
+)
+
+
+class LevelLine(Struct, frozen=True):
+    """What one institution delivered in one month."""
+
+    level: PublicLevel
+    name: str
+    """The name of the institution, with its ID where others have the same."""
+    link: str
+    """Empty for an institution that has left the network."""
+
+
+_MET: Final = {
+    True: (translatable("target met"), "good"),
+    False: (translatable("target missed"), "bad"),
+    None: (translatable("no target"), "quiet"),
+}
+
+
+def levels_of(
+    levels: Sequence[PublicLevel], names: Mapping[str, str], suffix: str
+) -> list[LevelLine]:
+    """Returns the lines of these levels, with the names that institutions have today."""
+    return [
+        LevelLine(
+            one,
+            names.get(one.fip_id, one.name),
+            f"/status/fip/{quote(one.fip_id, safe='')}{suffix}" if one.fip_id in names else "",
+        )
+        for one in levels
+    ]
+
+
+def _verdict(level: PublicLevel) -> tuple[str, str]:
+    return _TOO_FEW if level.requests is None else _MET[level.target_met]
+
+
+LEVELS: Final = Table[LevelLine](
+    "levels",
+    translatable("Service levels by month"),
+    (
+        Column(
+            "institution",
+            translatable("Institution"),
+            lambda one: one.name,
+            link=lambda one: one.link,
+            also=lambda one: one.level.fip_id,
+        ),
+        Column("month", translatable("Month"), lambda one: one.level.month, phone="second-name"),
+        Column(
+            "target-met",
+            translatable("Target"),
+            lambda one: _verdict(one.level)[0],
+            "tag",
+            tone=lambda one: _verdict(one.level)[1],
+            phone="state",
+        ),
+        Column(
+            "up",
+            translatable("Availability, %"),
+            lambda one: one.level.availability_percentage,
+            "number",
+            phone="figure",
+        ),
+        Column(
+            "target",
+            translatable("Asked, %"),
+            lambda one: one.level.target_percentage,
+            "number",
+            phone="figure",
+        ),
+        Column(
+            "calls",
+            translatable("Calls"),
+            lambda one: one.level.requests,
+            "number",
+            phone="figure",
+        ),
+        Column(
+            "contested",
+            translatable("Contested"),
+            lambda one: translatable("contested") if one.level.contested else None,
+            "tag",
+            tone=lambda _: "warn",
+            phone="state",
+        ),
+        Column("version", translatable("Version"), lambda one: one.level.version, "number"),
+        Column("made", translatable("Made"), lambda one: one.level.made, "moment"),
+        Column("id", translatable("Entity ID"), lambda one: one.level.fip_id, "file"),
+    ),
 )

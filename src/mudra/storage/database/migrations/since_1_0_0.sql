@@ -400,10 +400,21 @@ CREATE TABLE level_rule (
     notice_hours integer NOT NULL,
     hours_a_month integer NOT NULL,
     league boolean NOT NULL,
+    published boolean NOT NULL,
     reason text NOT NULL,
     made_by text NOT NULL,
     made_at timestamptz NOT NULL,
     CONSTRAINT pk_level_rule PRIMARY KEY (since)
+);
+CREATE TABLE capacity_notice (
+    entity_id text NOT NULL,
+    noticed_at timestamptz NOT NULL,
+    day date NOT NULL,
+    calls bigint NOT NULL,
+    at_most bigint NOT NULL,
+    handled_day date NOT NULL,
+    handled bigint NOT NULL,
+    CONSTRAINT pk_capacity_notice PRIMARY KEY (entity_id)
 );
 CREATE TABLE registry_key_search (
     modulus_hash text NOT NULL,
