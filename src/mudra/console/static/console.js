@@ -119,7 +119,7 @@ function tabs() {
   const main = document.querySelector(".console main");
   if (!main || main.querySelector(".index") || main.scrollHeight < 3 * innerHeight) return;
   const heads = [...main.querySelectorAll("section > h2, section > .apart > h2")].filter((one) => one.offsetParent && !one.closest("dialog, form, .banner") && (one.closest("[data-part]") || !asks(one.closest("section"))));
-  if (heads.length < 4) return;
+  if (heads.length < 3) return;
   ends.abort();
   ends = new AbortController();
   const { signal } = ends;

@@ -25,7 +25,9 @@ TABLE: Final = Table[SettingDetails](
     (
         Column("name", translatable("Setting"), lambda s: s.env, "code"),
         Column("value", translatable("Value"), lambda s: s.value or None, phone="figure"),
-        Column("meaning", translatable("What it is"), lambda s: s.meaning, "english"),
+        Column(
+            "meaning", translatable("What it is"), lambda s: s.meaning, "english", phone="figure"
+        ),
         Column(
             "source",
             translatable("From"),
