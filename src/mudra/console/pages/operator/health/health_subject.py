@@ -27,7 +27,6 @@ from mudra.console.health.tables import (
     counterparts_table,
     incidents_table,
 )
-from mudra.console.health.worst_api import failed_calls, worst_api
 from mudra.console.pages.operator.labels import pages_of_member
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
@@ -37,6 +36,7 @@ from mudra.metrics.health.health import Status
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.picture import Row
 from mudra.metrics.health.subject_health import HealthOfSubject
+from mudra.metrics.health.worst_api import failed_calls, worst_api
 from mudra.metrics.incidents.explanation import causes_of, concerns, of_api
 from mudra.metrics.incidents.incident import Incident, StoredIncident, Subject
 from mudra.metrics.incidents.incident_service import IncidentService
