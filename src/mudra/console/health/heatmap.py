@@ -11,8 +11,7 @@ from mudra.console.health.grid import Grid, GridRow, Pair
 from mudra.console.pictures.cell_picture import cell_pictures
 from mudra.localization.language import gettext
 from mudra.metrics.health.api_names import api_name
-from mudra.metrics.health.picture import Row
-from mudra.metrics.health.worst_api import worst_api
+from mudra.metrics.health.picture import Row, worst_api
 from mudra.metrics.rollup.percentage import percentage, share_of
 
 MOST_DOWN: Final = 60

@@ -287,10 +287,10 @@ def webhook_row(one: Webhook, names: Names = NO_NAMES) -> DashboardRow:
         what = gettext(
             "%(entity)s's webhook at %(host)s fails: %(problem)s", entity=entity, **values
         )
-        act = gettext("Ask the member to mend or remove it")
+        act = gettext("Ask the member to fix or remove it")
     else:
         what = gettext("the network's webhook at %(host)s fails: %(problem)s", **values)
-        act = gettext("Mend the address, then send a test")
+        act = gettext("Fix the address, then send a test")
     return DashboardRow(
         Kind.WEBHOOK,
         Urgency.WAITS if one.entity_id else Urgency.BROKEN,

@@ -5,8 +5,7 @@ import pytest
 from mudra.console.health.heatmap import worst_of
 from mudra.console.pages.member.health.health_lines import lines_of
 from mudra.metrics.health.health import ErrorDetails, Health, Status
-from mudra.metrics.health.picture import ApiPicture, Row, Subject
-from mudra.metrics.health.worst_api import worst_api
+from mudra.metrics.health.picture import ApiPicture, Row, Subject, worst_api
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.coverage import Coverage
 from mudra.shared.entity_type import EntityType

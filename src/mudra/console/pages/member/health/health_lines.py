@@ -10,8 +10,7 @@ from mudra.console.framework.table import Column, Table
 from mudra.localization.language import current, translatable
 from mudra.metrics.health.api_names import type_name
 from mudra.metrics.health.health import Health, Status
-from mudra.metrics.health.picture import ApiPicture, Row
-from mudra.metrics.health.worst_api import failed_calls, worst_api
+from mudra.metrics.health.picture import ApiPicture, Row, failed_calls, worst_api
 from mudra.metrics.payload.catalogue import CALL_CODES, Tag
 from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.shared.entity_type import EntityType

@@ -34,9 +34,8 @@ from mudra.identity.operators.operator import Scope
 from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.health.picture import Row
+from mudra.metrics.health.picture import Row, failed_calls, worst_api
 from mudra.metrics.health.subject_health import HealthOfSubject
-from mudra.metrics.health.worst_api import failed_calls, worst_api
 from mudra.metrics.incidents.explanation import causes_of, concerns, of_api
 from mudra.metrics.incidents.incident import Incident, StoredIncident, Subject
 from mudra.metrics.incidents.incident_service import IncidentService
