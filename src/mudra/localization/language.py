@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Final
 
 _DAY: Final = "dd MMM y"
+_MONTH: Final = "MMMM y"
 _MINUTE: Final = "dd MMM y, HH:mm"
 _LONG_MINUTE: Final = "d MMMM y, HH:mm"
 
@@ -41,6 +42,10 @@ class Language:
     def day(self, day: date) -> str:
         """Write a day, such as "04 Mar 2026"."""
         return f"{day:%d %b %Y}"
+
+    def month(self, day: date) -> str:
+        """Write the month of a day, such as "March 2026"."""
+        return f"{day:%B %Y}"
 
     def minute(self, at: datetime, zone: tzinfo) -> str:
         """Write an instant without naming the zone, such as "04 Mar 2026, 10:00"."""
@@ -80,6 +85,12 @@ class TranslatedLanguage(RegionalEnglish):
         from babel.dates import format_date  # noqa: PLC0415  # loaded by the first reader of it
 
         return format_date(day, _DAY, locale=_locale_name(self.tag))
+
+    def month(self, day: date) -> str:
+        """Write the month of a day with its name in this language."""
+        from babel.dates import format_date  # noqa: PLC0415  # as above
+
+        return format_date(day, _MONTH, locale=_locale_name(self.tag))
 
     def minute(self, at: datetime, zone: tzinfo) -> str:
         """Write an instant with the month's name in this language."""

@@ -27,6 +27,7 @@ def add_translation(environment: jinja2.Environment) -> None:
         "translated": _translated,
         "number": _number,
         "day": _day,
+        "month": _month,
         "span": span_text,
     }
 
@@ -50,6 +51,11 @@ def _translated(text: str) -> str:
 
 def _number(value: float, places: int = 0) -> str:
     return current().number(value, places)
+
+
+def _month(name: str) -> str:
+    """Write a month such as 2026-03 with its name."""
+    return current().month(date.fromisoformat(f"{name}-01"))
 
 
 def _day(day: date) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 from msgspec import Struct
 
+from mudra.shared.email_message import is_kept_here
 from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.storage.database.among import is_among
 from mudra.storage.database.transaction import Transaction
@@ -57,8 +58,8 @@ class QueuedMail(Struct, frozen=True):
 
     @property
     def is_kept_here(self) -> bool:
-        """Report whether it is in the mailbox of the service alone: no mail server was tried."""
-        return self.sent_at is not None and not self.attempts
+        """Report whether it is in the mailbox of the service alone."""
+        return is_kept_here(self.sent_at, self.attempts)
 
     @property
     def state(self) -> str:

@@ -60,3 +60,13 @@ class StoredEmail(Struct, frozen=True):
     sent_at: datetime | None
     attempts: int
     last_error: str | None
+
+    @property
+    def is_kept_here(self) -> bool:
+        """Report whether it is in the mailbox of the service alone."""
+        return is_kept_here(self.sent_at, self.attempts)
+
+
+def is_kept_here(sent_at: datetime | None, attempts: int) -> bool:
+    """Report whether an email counts as sent although no mail server was tried."""
+    return sent_at is not None and not attempts

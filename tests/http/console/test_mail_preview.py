@@ -15,7 +15,7 @@ MAILS = "/console/operator/mails"
 def test_an_operator_reads_an_email_without_its_link(service: Service) -> None:
     browser = reader(service)
     browser.sign_in(new_operator(service, "members").email)
-    _, email = onboard(service)
+    entity_id, email = onboard(service)
     link, sent = latest_link(service, email), mails(service, email)[-1]
 
     listed = browser.get(f"{MAILS}?mails.q={email}").text
@@ -25,6 +25,11 @@ def test_an_operator_reads_an_email_without_its_link(service: Service) -> None:
     assert "[a link for the recipient alone]" in shown
     assert link.rpartition("/")[2] not in listed + shown
     assert "24 hours" in shown
+    of_member = browser.get(f"/console/operator/members/{entity_id}").text
+    table = of_member.partition('<section class="table" id="mails"')[2].partition("</section>")[0]
+    for page in (listed, table):
+        assert "kept here" in page, "no mail server took it"
+        assert ">sent<" not in page
 
 
 def test_only_operators_for_members_read_emails(service: Service) -> None:

@@ -266,6 +266,7 @@ def test_the_page_adds_tests_rotates_and_removes(network: Network) -> None:
         sent = browser.act(path, f"{path}/{webhook_id}/test")
         assert sent.status_code == 303
         network.service.wait_until(lambda: mine()["problem"])
+        assert f"{path}#{webhook_id}" in browser.get("/console/operator/board?kind=webhook").text
         again = browser.act(path, f"{path}/{webhook_id}/test")
         assert again.status_code == 409, "one test at a time"
         page_text = browser.get(sent.headers["location"]).text
@@ -275,6 +276,7 @@ def test_the_page_adds_tests_rotates_and_removes(network: Network) -> None:
         assert browser.sign_in(network.noc.email).status_code == 303
         tested(4)
 
+    assert webhook_id not in browser.get("/console/operator/board?kind=webhook").text
     assert "the receiver answered 503" in page_text
     assert second != first
     assert [one.is_signed_by(first) for one in sink.posted] == [True, True, True, False]

@@ -16,6 +16,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.levels.budgets.budget_service import BudgetService
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.subscriptions.subscription_store import Subscriptions
 from mudra.overview.board.dashboard_rows import DashboardRow, Kind, without_admin_row
@@ -40,6 +41,7 @@ def board(judged_until: datetime | None, *scopes: Scope) -> Dashboard:
         IncidentService: SimpleNamespace(to_handle=answers([])),
         HeldReportService: SimpleNamespace(list=answers([])),
         Subscriptions: SimpleNamespace(crowd=answers(None)),
+        WebhookService: SimpleNamespace(list=answers([])),
         BudgetService: SimpleNamespace(of_now=answers([])),
         DisputeService: SimpleNamespace(list=answers([])),
         HealthService: SimpleNamespace(judged_until=answers(judged_until), names=answers({})),

@@ -14,6 +14,7 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
+from mudra.console.health.labels import named_headline
 from mudra.disputes.correction import Effect
 from mudra.disputes.dispute import OPERATOR_ACTS, Act, Dispute, Side
 from mudra.disputes.dispute_service import DisputeService, NoSuchDispute
@@ -26,7 +27,10 @@ from mudra.localization.display_zone import display_zone
 from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.incident import Incident, StoredIncident
+from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.payload.catalogue import TYPE_OF_API
+from mudra.metrics.rollup.percentage import percentage
 from mudra.shared.refusal import Refusal
 
 _PAGE: Final = operator_path("disputes")
@@ -124,8 +128,19 @@ async def _case_page(page_context: PageContext, dispute_id: UUID, refused: Refus
         "first": zone.local(found.start),
         "last": zone.local(found.end),
         "message": gettext(_MESSAGES.get(page_context.query.get("told", ""), "")),
+        "contested": await _contested(page_context, found),
+        "incident_title": named_headline(names),
+        "percent": percentage,
     }
     return RenderedPage("operator_dispute.html", facts, refused.status)
+
+
+async def _contested(page_context: PageContext, one: Dispute) -> Incident | None:
+    """Returns the incident whose figures are contested, to be read next to what the member says."""
+    if not one.incident_id:
+        return None
+    found = await page_context.tx.service(IncidentService).find(one.incident_id)
+    return found.incident if isinstance(found, StoredIncident) else None
 
 
 def _apis_of(one: Dispute) -> list[tuple[str, str]]:

@@ -11,8 +11,7 @@ from mudra.console.health.grid import Grid, GridRow, Pair
 from mudra.console.pictures.cell_picture import cell_pictures
 from mudra.localization.language import gettext
 from mudra.metrics.health.api_names import api_name
-from mudra.metrics.health.health import Status
-from mudra.metrics.health.picture import ApiPicture, Row
+from mudra.metrics.health.picture import Row, worst_api
 from mudra.metrics.rollup.percentage import percentage, share_of
 
 MOST_DOWN: Final = 60
@@ -23,7 +22,6 @@ _FLAT_HEADS: Final = 5
 _SHADES: Final = ((90, "b1"), (70, "b2"), (30, "b3"), (0, "b4"))
 """The success from which on a bad cell has a shade: the same order of hues in both schemes."""
 _LISTED: Final = 20
-_ALIKE: Final = 0.1
 
 Worst = Mapping[tuple[str, str], tuple[str, int, int]]
 """The worst API of a pair: its code, how many calls succeeded, and of how many."""
@@ -77,35 +75,13 @@ class HeatMap(Struct, frozen=True):
 
 
 def worst_of(seen: Mapping[str, Sequence[Row]]) -> Worst:
-    """Returns the worst API of each pair: a bad one if there is any, of these the least success.
-
-    Of those that fail alike, within ten points, it is the one with the most failed calls.
-    """
-    found = {}
-    for rows in seen.values():
-        for row in rows:
-            apis = [one for one in row.apis if one.health and one.health.success is not None]
-            if apis:
-                least = min(apis, key=_by_success)
-                worst = max((one for one in apis if _fails_like(one, least)), key=_failed)
-                if worst.health is not None:
-                    counts = worst.health.succeeded, worst.health.eligible
-                    found[row.subject.aa_id, row.subject.fip_id] = (worst.type, *counts)
-    return found
-
-
-def _by_success(one: ApiPicture) -> tuple[bool, float]:
-    is_fine = one.health is None or one.health.status is not Status.BAD
-    return is_fine, (one.health and one.health.success) or 0.0
-
-
-def _fails_like(one: ApiPicture, least: ApiPicture) -> bool:
-    (fine, success), (least_fine, least_success) = _by_success(one), _by_success(least)
-    return fine is least_fine and success <= least_success + _ALIKE
-
-
-def _failed(one: ApiPicture) -> int:
-    return one.health.eligible - one.health.succeeded if one.health else 0
+    """Returns the worst API of each pair that has calls."""
+    return {
+        (row.subject.aa_id, row.subject.fip_id): (worst.type, health.succeeded, health.eligible)
+        for rows in seen.values()
+        for row in rows
+        if (worst := worst_api(row.apis)) and (health := worst.health)
+    }
 
 
 def heat_map(

@@ -24,8 +24,9 @@ from mudra.metrics.incidents.incident import (
     Subject,
 )
 from mudra.metrics.incidents.subject import SubjectKind, aa_concerned, fip_concerned, name_of
+from mudra.metrics.incidents.verdict import reach_of
 from mudra.metrics.notifications.alarm import symptom_text
-from mudra.metrics.notifications.severity import Severity, severity_of
+from mudra.metrics.notifications.severity import Severity
 
 MARKS: Final = {
     SubjectKind.FIP: ("F", "the FIP"),
@@ -102,19 +103,19 @@ def cause_lines(
     about: Collection[str | None] = (),
     recovering: Collection[str] = (),
 ) -> list[CauseLine]:
-    """Returns one line for each cause: open ones, the worst first, then the others, the latest.
+    """Returns one line for each cause: open ones in the board's order, then the others, the latest.
 
     `recovering` has the IDs of those that are open, and not bad in the latest judged window.
 
     Of both those at a member that the page is about come before those that only reach it.
     """
-    order = list(Severity)
 
-    def rank(one: StoredIncident) -> tuple[bool, bool, int, datetime]:
+    def rank(one: StoredIncident) -> tuple[bool, bool, bool, float, datetime]:
         subject, is_open = one.incident.subject, one.incident.ended is None
         is_own = not {fip_concerned(subject), aa_concerned(subject)}.isdisjoint(set(about) - {None})
-        severity = order.index(severity_of(one.incident)) if is_open else 0
-        return is_open, is_own, severity, one.incident.began
+        is_bad = is_open and one.incident_id not in recovering
+        calls = (reach_of(one.incident).calls_a_minute or 0.0) if is_open else 0.0
+        return is_open, is_own, is_bad, calls, one.incident.began
 
     newest = sorted(causes, key=rank, reverse=True)
     return [

@@ -17,7 +17,7 @@ from mudra.console.health.labels import (
     subject_ids,
     subject_label,
 )
-from mudra.localization.language import translatable
+from mudra.localization.language import gettext, ngettext, translatable
 from mudra.metrics.health.api_names import api_name, type_name
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
@@ -32,8 +32,8 @@ from mudra.metrics.sums.rollup import ResponseTime
 R = TypeVar("R")
 INCIDENTS: Final = "incidents"
 """The table of incidents, by its name in addresses and forms."""
-_FEW: Final = 9
-"""Rows of a table among others on one page: the worst are first."""
+_FEW: Final = 14
+"""Rows of a table among others on one page: all APIs, or the worst counterparts."""
 _FROM: Final = translatable("From")
 _SUCCESS: Final = translatable("Success %")
 _EACH: Final = {
@@ -63,17 +63,18 @@ def apis_table(name: str, title: str, first: str, *of_members: Column[ApiRow]) -
         (
             Column("who", first, lambda row: row.who, link=lambda row: row.link),
             *of_members,
-            Column("status", translatable("Status"), _status, "tag", tone=_tone),
+            Column("status", translatable("Status"), _status, "tag", tone=_tone, order=_order),
             Column("success", _SUCCESS, lambda row: success_of(row.api.health), "number"),
             *_counts(lambda row: row.api.health),
-            Column("missing", "404", lambda row: _errors(row.api.health).not_found, "number"),
+            Column("refused", "4xx", lambda row: _errors(row.api.health).refused, "number"),
+            Column("missing", "404", lambda row: _errors(row.api.health).not_found, "file"),
             Column(
                 "client",
                 translatable("Other 4xx"),
                 lambda row: _errors(row.api.health).client,
-                "number",
+                "file",
             ),
-            *_times(lambda row: row.api.time),
+            *_times(lambda row: row.api.time, rare="file"),
             Column(
                 "p100", translatable("Longest ms"), lambda row: _longest(row.api.time), "number"
             ),
@@ -123,12 +124,14 @@ def _counts(health: Callable[[R], Health | None]) -> tuple[Column[R], ...]:
     )
 
 
-def _times(time: Callable[[R], ResponseTime | None]) -> tuple[Column[R], ...]:
-    def column(percent_: int) -> Column[R]:
-        key = f"p{percent_}"
-        return Column(key, _TIMES[percent_], lambda row: _percentile(time(row), percent_), "number")
+def _times(time: Callable[[R], ResponseTime | None], rare: str = "number") -> tuple[Column[R], ...]:
+    """Returns the columns of percentiles; the 99th is of the kind `rare`."""
 
-    return column(50), column(95), column(99)
+    def column(percent_: int, kind: str = "number") -> Column[R]:
+        key = f"p{percent_}"
+        return Column(key, _TIMES[percent_], lambda row: _percentile(time(row), percent_), kind)
+
+    return column(50), column(95), column(99, rare)
 
 
 def incidents_table(
@@ -136,7 +139,7 @@ def incidents_table(
     title: str = translatable("Incidents"),
     callees: Mapping[str, Callee] | None = None,
 ) -> Table[StoredIncident]:
-    """Returns the table of incidents, the latest first, members by their names.
+    """Returns the table of incidents: open ones, then the others, the latest of each first.
 
     Rows can be chosen where one can act: where `callees` says, by incident, who is to be called.
     """
@@ -167,6 +170,7 @@ def incidents_table(
                 lambda one: state_label(one)[0],
                 "tag",
                 tone=lambda one: state_label(one)[1],
+                order=_open_first,
                 phone="state",
             ),
             Column(
@@ -178,15 +182,20 @@ def incidents_table(
             ),
             Column("ended", translatable("Ended"), lambda one: one.incident.ended, "time"),
             Column(
-                "bad", translatable("Bad windows"), lambda one: one.incident.bad_windows, "number"
+                "bad", translatable("Bad windows"), lambda one: one.incident.bad_windows, "file"
             ),
             Column("success", _SUCCESS, incident_success, "number", phone="figure"),
             Column("seen", translatable("Owner"), lambda one: one.owner or None),
             *([] if callees is None else [_call_column(called)]),
         ),
-        first_sort="-began",
+        first_sort="state",
         choose=None if callees is None else lambda one: one.incident_id,
     )
+
+
+def _open_first(one: StoredIncident) -> float:
+    begun = one.incident.began.timestamp()
+    return -begun if one.is_open else 1e12 - begun
 
 
 def _call_column(called: Mapping[str, Callee]) -> Column[StoredIncident]:
@@ -222,7 +231,7 @@ def _affected(row: Contrast) -> str:
 
 
 def _affected_tone(row: Contrast) -> str:
-    return {None: "quiet", True: "bad", False: "good"}[row.affected]
+    return {None: "quiet", True: "quiet", False: "good"}[row.affected]
 
 
 def api_rows(apis: Sequence[ApiPicture], view: HealthQuery) -> list[ApiRow]:
@@ -244,11 +253,31 @@ def counterpart_path(aa_id: str, fip_id: str, query: str) -> str:
 
 
 def _status(row: ApiRow) -> str | None:
-    return row.api.health.status.value.lower() if row.api.health else None
+    """Returns the status; where it leaves AAs out, which see the opposite, also of how many."""
+    if row.api.health is None:
+        return None
+    status, alone = row.api.health.status.value.lower(), len(row.api.health.outvoted)
+    if not alone:
+        return status
+    return ngettext(
+        "%(status)s but for %(num)s AA", "%(status)s but for %(num)s AAs", alone,
+        status=gettext(status),
+    )  # fmt: skip
 
 
 def _tone(row: ApiRow) -> str:
-    return _TONES[row.api.health.status] if row.api.health else "quiet"
+    if row.api.health is None:
+        return "quiet"
+    is_good = row.api.health.status is Status.GOOD
+    return "warn" if is_good and row.api.health.outvoted else _TONES[row.api.health.status]
+
+
+def _order(row: ApiRow) -> str | None:
+    """Returns what sorts bad before good but for some, good, and unsure."""
+    if row.api.health is None:
+        return None
+    status = row.api.health.status.value.lower()
+    return "better" if status == "good" and row.api.health.outvoted else status
 
 
 def success_of(health: Health | None) -> float | None:
@@ -261,6 +290,13 @@ class _Errors(Struct, frozen=True):
     server: int | None = None
     not_found: int | None = None
     client: int | None = None
+
+    @property
+    def refused(self) -> int | None:
+        """All 4xx."""
+        if self.not_found is None or self.client is None:
+            return None
+        return self.not_found + self.client
 
 
 def _errors(health: Health | None) -> _Errors:

@@ -119,7 +119,7 @@ function tabs() {
   const main = document.querySelector(".console main");
   if (!main || main.querySelector(".index") || main.scrollHeight < 3 * innerHeight) return;
   const heads = [...main.querySelectorAll("section > h2, section > .apart > h2")].filter((one) => one.offsetParent && !one.closest("dialog, form, .banner") && (one.closest("[data-part]") || !asks(one.closest("section"))));
-  if (heads.length < 4) return;
+  if (heads.length < 3) return;
   ends.abort();
   ends = new AbortController();
   const { signal } = ends;
@@ -174,19 +174,45 @@ function themes() {
   });
 }
 
-// A field for several IDs gets one more in which each is found by its name.
+// A field for several IDs becomes a list, and one field in which each is found by its name.
 function addsById(field) {
-  const finder = Object.assign(document.createElement("input"), { type: "search", autocomplete: "off", placeholder: field.dataset.adds });
+  const names = new Map([...document.getElementById(field.dataset.from).options].map((one) => [one.value, one.textContent]));
+  const named = new Map([...names].map(([id, name]) => [name.toLowerCase(), id]));
+  const list = Object.assign(document.createElement("ul"), { className: "chips" });
+  const finder = Object.assign(document.createElement("input"), { id: field.id, type: "search", autocomplete: "off", placeholder: field.dataset.adds });
   finder.setAttribute("list", field.dataset.from);
-  finder.setAttribute("aria-label", field.dataset.adds);
-  const known = new Set([...document.getElementById(field.dataset.from).options].map((one) => one.value));
-  finder.addEventListener("input", () => {
-    if (!known.has(finder.value)) return;
-    const listed = field.value.split(/[\s,]+/).filter(Boolean);
-    if (!listed.includes(finder.value)) field.value = [...listed, finder.value].join(", ");
+  const ids = () => field.value.split(/[\s,]+/).filter(Boolean);
+  const show = () => list.replaceChildren(...ids().map((id) => {
+    const chip = document.createElement("li");
+    const away = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: "×" });
+    away.setAttribute("aria-label", `${field.dataset.removes} ${names.get(id) ?? id}`);
+    away.addEventListener("click", () => {
+      field.value = ids().filter((one) => one !== id).join(", ");
+      show();
+      finder.focus();
+    });
+    chip.append(names.get(id) ?? id, " ", away);
+    return chip;
+  }));
+  const add = () => {
+    const typed = finder.value.trim();
+    const found = named.has(typed.toLowerCase()) ? [named.get(typed.toLowerCase())] : typed.split(/[\s,]+/).filter(Boolean);
+    field.value = [...new Set([...ids(), ...found])].join(", ");
     finder.value = "";
+    show();
+  };
+  finder.addEventListener("input", () => names.has(finder.value) && add());
+  finder.addEventListener("change", add);
+  finder.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !finder.value.trim()) return;
+    event.preventDefault();
+    add();
   });
-  field.before(finder);
+  field.addEventListener("input", show);
+  field.removeAttribute("id");
+  field.hidden = true;
+  field.before(list, finder);
+  show();
 }
 document.querySelectorAll("input[data-adds]").forEach(addsById);
 

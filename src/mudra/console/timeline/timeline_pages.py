@@ -9,10 +9,12 @@ from litestar.types import ControllerRouterHandler
 from msgspec.structs import replace
 
 from mudra.console.framework import page
+from mudra.console.framework.navigation import member_path, operator_path
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.health.health_query import HealthQuery, query_of
+from mudra.console.pages.operator.labels import approval_link, member_link
 from mudra.http.auth.gates import READER, operator
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import gettext, translatable
@@ -28,11 +30,11 @@ _USUAL: Final = "7d"
 _LEAD: Final = translatable("What happened to the network, its members and Mudra itself.")
 _MOMENT: Final = timedelta(seconds=1)
 _FEWEST_ALIKE: Final = 3
-IncidentLink = Callable[[str], str]
-"""Returns the page of an incident, by its ID, for the reader of the timeline."""
+LinkOf = Callable[[Happening], str]
+"""Returns the page of what happened, for the reader of the timeline; empty for none."""
 
 
-def _table(names: Mapping[str, str], link: IncidentLink) -> Table[Happening]:
+def _table(names: Mapping[str, str], link: LinkOf) -> Table[Happening]:
     return Table(
         "timeline",
         translatable("Timeline"),
@@ -41,7 +43,7 @@ def _table(names: Mapping[str, str], link: IncidentLink) -> Table[Happening]:
                 "text",
                 translatable("What happened"),
                 lambda one: _text(one, names),
-                link=lambda one: link(one.ref) if one.kind is HappeningKind.INCIDENT else "",
+                link=link,
             ),
             Column("member", translatable("Member"), lambda one: one.entity_id or None, "file"),
             Column("kind", translatable("Kind"), lambda one: KIND_TITLES[one.kind], "tag"),
@@ -98,7 +100,7 @@ async def network_timeline(page_context: PageContext) -> Outcome:
         else gettext(_LEAD)
     )
     names = await page_context.tx.service(HealthService).names()
-    table = _table(names, lambda incident_id: f"/console/operator/incidents/{incident_id}")
+    table = _table(names, lambda one: _operators_link(one, page_context.scopes))
     return _page(page_context, view, found, lead, table)
 
 
@@ -115,9 +117,44 @@ async def member_timeline(page_context: PageContext) -> Outcome:
         "What happened to %(member)s and to the whole network.", member=page_context.member.name
     )
     names = {page_context.member.entity_id: page_context.member.name}
-    own = f"/console/entity/{page_context.member.entity_id}/health/incidents"
-    table = _table(names, lambda incident_id: f"{own}/{incident_id}")
+    table = _table(names, lambda one: _members_link(one, page_context.member.entity_id))
     return _page(page_context, view, found, lead, table)
+
+
+def _operators_link(one: Happening, scopes: frozenset[Scope]) -> str:
+    """Returns the page of an event; of a row of several members their list."""
+    own = member_link(one.entity_id) if one.entity_id else operator_path("members")
+    pages = {
+        HappeningKind.INCIDENT: (Scope.HEALTH, operator_path(f"incidents/{one.ref}")),
+        HappeningKind.DISPUTE: (Scope.HEALTH, operator_path(f"disputes/{one.ref}")),
+        HappeningKind.ANNOUNCEMENT: (Scope.HEALTH, operator_path("announcements")),
+        HappeningKind.AGENT: (Scope.HEALTH, operator_path(f"health/aa/{one.entity_id}")),
+        HappeningKind.KEY: (Scope.KEYS, operator_path("keys")),
+        HappeningKind.SECRET: (Scope.MEMBERS, own),
+        HappeningKind.MAINTENANCE: (Scope.MEMBERS, own),
+        HappeningKind.REGISTRATION: (
+            (Scope.REGISTRY, approval_link(one.entity_id))
+            if one.entity_id
+            else (Scope.MEMBERS, own)
+        ),
+    }
+    scope, path = pages.get(one.kind, (Scope.HEALTH, ""))
+    return path if scope in scopes else ""
+
+
+def _members_link(one: Happening, entity_id: str) -> str:
+    """Returns the member's own page of an event; of others' events only incidents have one."""
+    if one.kind is HappeningKind.INCIDENT:
+        return member_path(entity_id, f"health/incidents/{one.ref}")
+    if one.entity_id != entity_id:
+        return ""
+    words = {
+        HappeningKind.DISPUTE: f"disputes/{one.ref}",
+        HappeningKind.SECRET: "secret",
+        HappeningKind.REGISTRATION: "registration",
+        HappeningKind.MAINTENANCE: "maintenance",
+    }
+    return member_path(entity_id, words[one.kind]) if one.kind in words else ""
 
 
 async def changed_before(

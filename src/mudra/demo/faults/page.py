@@ -22,6 +22,7 @@ from mudra.http.auth.gates import ADMIN, operator
 from mudra.http.request.validation import decode_struct
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import translatable
+from mudra.metrics.health.health_service import HealthService
 from mudra.shared.refusal import Refusal
 
 _MEMBER: Final = f"/entity/{{entity_id:str}}/{FAULTS_ITEM}"
@@ -111,12 +112,15 @@ async def _page(
     if isinstance(active, Refusal):
         return active
     problem = page_problem(refusal) if refusal is not None else None
+    names = {} if entity else await page_context.tx.service(HealthService).names()
     return RenderedPage(
         "faults.html",
         {
             "active": active,
             "effects": DESCRIPTIONS,
             "amounts": {kind: one.meaning for kind, one in AMOUNTS.items()},
+            "defaults": {kind: one.default for kind, one in AMOUNTS.items()},
+            "member_names": names,
             "lengths": _LENGTHS,
             "typed": {name: (fields or {}).get(name, kept)[:64] for name, kept in _TYPED.items()},
             "here_base": _base(page_context),

@@ -4,6 +4,7 @@ import enum
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -16,6 +17,7 @@ from mudra.localization.language import current, gettext, ngettext, translatable
 from mudra.metrics.incidents.incident import AaReporting, StoredIncident
 from mudra.metrics.incidents.subject import NO_NAMES, Names, name_of, text_of
 from mudra.metrics.notifications.alarm import symptom_text
+from mudra.metrics.notifications.webhook import Webhook
 from mudra.metrics.payload.held_reports import HeldReport
 from mudra.metrics.subscriptions.subscription import MAX_CONFIRMATIONS_AN_HOUR, MAX_WAITING, Crowd
 from mudra.overview.mail_queue_store import QueuedMail
@@ -41,6 +43,7 @@ class Kind(enum.StrEnum):
     BUDGET = "budget"
     DISPUTE = "dispute"
     WEAK_KEY = "weak-key"
+    WEBHOOK = "webhook"
 
 
 class Urgency(enum.StrEnum):
@@ -273,6 +276,29 @@ def mail_row(one: QueuedMail) -> DashboardRow:
         one.created_at,
         what,
         gettext("Fix the address or mail server, then try again"),
+    )
+
+
+def webhook_row(one: Webhook, names: Names = NO_NAMES) -> DashboardRow:
+    """Returns the row of a webhook whose last message was not taken: alarms do not arrive."""
+    values = {"host": urlsplit(one.url).netloc, "problem": one.problem}
+    if one.entity_id:
+        entity = _called(one.entity_id, names)
+        what = gettext(
+            "%(entity)s's webhook at %(host)s fails: %(problem)s", entity=entity, **values
+        )
+        act = gettext("Ask the member to fix or remove it")
+    else:
+        what = gettext("the network's webhook at %(host)s fails: %(problem)s", **values)
+        act = gettext("Fix the address, then send a test")
+    return DashboardRow(
+        Kind.WEBHOOK,
+        Urgency.WAITS if one.entity_id else Urgency.BROKEN,
+        one.webhook_id,
+        one.entity_id,
+        one.delivered_at or one.made_at,
+        what,
+        act,
     )
 
 

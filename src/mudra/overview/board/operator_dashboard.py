@@ -23,6 +23,7 @@ from mudra.metrics.health.public_rows import is_current
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import NO_NAMES, Names
+from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.subscriptions.subscription_store import Subscriptions
 from mudra.overview.board.dashboard_rows import (
@@ -40,6 +41,7 @@ from mudra.overview.board.dashboard_rows import (
     mail_row,
     secret_row,
     weak_key_row,
+    webhook_row,
     without_admin_row,
 )
 from mudra.overview.mail_queue_store import MailQueue
@@ -67,6 +69,7 @@ NEEDED: Final = {
     Kind.BUDGET: Scope.HEALTH,
     Kind.DISPUTE: Scope.HEALTH,
     Kind.WEAK_KEY: Scope.REGISTRY,
+    Kind.WEBHOOK: Scope.HEALTH,
 }
 
 
@@ -107,6 +110,8 @@ async def read_dashboard(
         rows += [budget_row(one, names) for one in burns]
         waiting = await tx.service(DisputeService).list(only_open=True)
         rows += [dispute_row(one, now, names) for one in waiting if is_late(one, now)]
+        webhooks = await tx.service(WebhookService).list()
+        rows += [webhook_row(one, names) for one in webhooks if one.problem]
     if Scope.MEMBERS in scopes:
         rows += [
             secret_row(one, now) for one in await MemberSearch(tx).expiring(now + WITHIN, _READ)

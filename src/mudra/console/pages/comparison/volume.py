@@ -151,7 +151,7 @@ def _picture(
 ) -> Picture:
     values = [calls for _, calls, _ in rows]
     values += [calls for line in lines.values() for calls in line if calls is not None]
-    most = max(values, default=0)
+    most = _round_up(max(values, default=0))
     return Picture(
         [_bar(place, *one, most=most) for place, one in enumerate(rows)],
         frozenset(kind for _, calls, kind in rows if calls),
@@ -160,6 +160,12 @@ def _picture(
         _HEIGHT,
         {name: path for name, line in lines.items() if (path := _path(line, most))},
     )
+
+
+def _round_up(most: int) -> int:
+    """Returns the top of the axis: the next half of the leading digit's unit, such as 4,000,000."""
+    step = max(1, 5 * 10 ** (len(str(most)) - 2)) if most else 1
+    return -(-most // step) * step
 
 
 def _bar(place: int, at: date, calls: int, kind: str, *, most: int) -> Bar:

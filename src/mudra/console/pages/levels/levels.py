@@ -17,6 +17,7 @@ from mudra.console.framework.navigation import member_path, operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, LongAct, Outcome, RenderedPage
+from mudra.console.health.labels import subject_label
 from mudra.console.pages.levels.view import (
     BudgetRow,
     api_rows,
@@ -36,11 +37,11 @@ from mudra.levels.months import month_before, month_name
 from mudra.levels.printing.labels import change_texts, columns, fate_text, measure_text
 from mudra.levels.printing.report_csv import report_as_csv
 from mudra.levels.printing.signed_words import cause_words, reason_words
-from mudra.levels.report import Report
 from mudra.levels.report_store import Listed, Signed
 from mudra.levels.target import ROLES, Measure
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.explanation import may_see
+from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import CALL_CODES
 from mudra.shared.refusal import Refusal
 
@@ -181,6 +182,8 @@ async def _report_page(
         for each in await service.list(listed.entity_id)
         if (each.start, each.end) == (listed.start, listed.end)
     ]
+    incidents = await service.incidents.of_ids(sorted({one.reference for one in report.spans}))
+    names = await page_context.tx.service(HealthService).names()
     facts = {
         "report": report,
         "listed": listed,
@@ -192,20 +195,20 @@ async def _report_page(
         "spans": [(each, fate_text(each.fate), cause_words(each.cause)) for each in report.spans],
         "reasons": [(reason_words(each), each) for each in report.reasons],
         "changes": [change_texts(each) for each in report.changes],
-        "incidents": await _incidents(page_context, service, report),
+        "incidents": _pages(page_context, incidents),
+        "labels": {
+            one.incident_id: subject_label(one.incident.subject, names) for one in incidents
+        },
         "contest": contest_path(listed.entity_id, about="line"),
         "is_own": readable is not None and listed.entity_id != _NETWORK,
-        "names": await page_context.tx.service(HealthService).names(),
+        "names": names,
         "kid": signed.key.get("kid", ""),
     }
     return RenderedPage("level_report.html", facts)
 
 
-async def _incidents(
-    page_context: PageContext, service: LevelService, report: Report
-) -> Mapping[str, str]:
+def _pages(page_context: PageContext, found: Sequence[StoredIncident]) -> Mapping[str, str]:
     """Returns the pages of the incidents that spans come from, by ID: those that one may see."""
-    found = await service.incidents.of_ids(sorted({one.reference for one in report.spans}))
     if page_context.entity is None:
         return {one.incident_id: operator_path(f"incidents/{one.incident_id}") for one in found}
     own = page_context.member.entity_id

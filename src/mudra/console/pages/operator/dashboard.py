@@ -54,6 +54,7 @@ _LISTS: Final = {
     Kind.NO_ADMIN: operator_path("members?status=active&alone=true"),
     Kind.BUDGET: operator_path("levels#budgets"),
     Kind.DISPUTE: operator_path("disputes"),
+    Kind.WEBHOOK: operator_path("webhooks"),
 }
 """The pages that list all of a kind."""
 _MAX_OF_KIND: Final = 5

@@ -46,6 +46,7 @@ KINDS: Final = {
     Kind.BUDGET: translatable("Error budgets"),
     Kind.DISPUTE: translatable("Disputes"),
     Kind.WEAK_KEY: translatable("Weak keys"),
+    Kind.WEBHOOK: translatable("Webhooks"),
 }
 
 URGENCIES: Final = {
@@ -122,6 +123,15 @@ def approval_link(entity_id: str) -> str:
     return operator_path(f"approvals/{entity_id}")
 
 
+_PAGE_OF: Final = {
+    Kind.HELD_REPORT: "held-reports",
+    Kind.MAIL: "mails?failed=true",
+    Kind.BUDGET: "levels#budgets",
+    Kind.SUBSCRIPTIONS: "announcements",
+}
+"""The page of kinds whose rows have none of their own; of others it is the member's."""
+
+
 def row_link(row: DashboardRow) -> str:
     """Return the address of the page for a row's next action."""
     match row.kind:
@@ -129,18 +139,13 @@ def row_link(row: DashboardRow) -> str:
             return operator_path(f"incidents/{row.subject}")
         case Kind.APPROVAL:
             return approval_link(row.entity_id)
-        case Kind.HELD_REPORT:
-            return operator_path("held-reports")
-        case Kind.MAIL:
-            return operator_path("mails?failed=true")
-        case Kind.BUDGET:
-            return operator_path("levels#budgets")
         case Kind.DISPUTE:
             return operator_path(f"disputes/{row.subject}")
-        case Kind.SUBSCRIPTIONS:
-            return operator_path("announcements")
+        case Kind.WEBHOOK:
+            return operator_path(f"webhooks#{row.subject}")
         case _:
-            return member_link(row.entity_id)
+            page = _PAGE_OF.get(row.kind)
+            return operator_path(page) if page else member_link(row.entity_id)
 
 
 async def names_of(actors: Iterable[str], tx: Transaction) -> dict[str, str]:

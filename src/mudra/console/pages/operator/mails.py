@@ -24,7 +24,8 @@ from mudra.storage.mail.outbox import Outbox
 MAX_COUNT: Final = 2000
 
 
-def _state(mail: QueuedMail) -> str:
+def mail_state(mail: QueuedMail) -> str:
+    """Return the state of an email as pages show it: one that no mail server took is kept here."""
     return translatable("kept here") if mail.is_kept_here else mail.state
 
 
@@ -44,12 +45,12 @@ TABLE: Final = Table[QueuedMail](
         Column(
             "state",
             translatable("State"),
-            _state,
+            mail_state,
             "tag",
-            tone=lambda m: tone(_state(m)),
+            tone=lambda m: tone(mail_state(m)),
             phone="state",
         ),
-        Column("tries", translatable("Attempts"), lambda m: m.attempts, "number"),
+        Column("tries", translatable("Attempts"), lambda m: m.attempts or None, "number"),
         Column("error", translatable("Last error"), lambda m: m.last_error or None, "below"),
         Column("next", translatable("Next attempt"), lambda m: m.next_attempt_at, "time"),
     ),

@@ -1,11 +1,12 @@
 """One member as operators see it: admins, secret, entry, tokens, emails; and actions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
+from msgspec.structs import replace
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem, refusal_text
@@ -14,8 +15,10 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.table import Column, Table
+from mudra.console.health.labels import CauseLine, cause_lines, named_headline
 from mudra.console.pages.operator.bars import Bar, bars_of_days
 from mudra.console.pages.operator.labels import approval_link, member_link, pages_of_member, tone
+from mudra.console.pages.operator.mails import mail_state
 from mudra.http.auth.gates import operator
 from mudra.http.request.account_requests import (
     AdminChangeRequest,
@@ -35,6 +38,9 @@ from mudra.identity.memberships.member_status import set_member_status
 from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.reset_factor import reset_admins_factor
 from mudra.localization.language import gettext, translatable
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.incidents.subject import aa_concerned, fip_concerned
 from mudra.overview.mail_queue_store import QueuedMail
 from mudra.overview.member_overview import find_member, member_overview
 from mudra.overview.onboarding import onboarding_of
@@ -44,6 +50,7 @@ from mudra.tokens.secrets.address_binding import AddressBinding
 from mudra.tokens.secrets.binding_service import BindingService
 
 DAYS: Final = 30
+_MAX_OPEN: Final = 500
 _DONE: Final = {
     "status": "status",
     "admins": "added",
@@ -85,9 +92,9 @@ MAILS: Final = Table[QueuedMail](
         Column(
             "state",
             translatable("State"),
-            lambda m: m.state,
+            mail_state,
             "tag",
-            tone=lambda m: tone(m.state),
+            tone=lambda m: tone(mail_state(m)),
             phone="state",
         ),
         Column("tries", translatable("Attempts"), lambda m: m.attempts or None, "below"),
@@ -227,8 +234,32 @@ async def _figures(page_context: PageContext, member: MemberRow) -> Mapping[str,
         "approval": approval_link(member.entity_id) if may_approve else "",
         "tokens": tokens,
         "days": _BY_DAY.view(tokens.bars, page_context.query),
-        "mails": MAILS.view(found.mails, page_context.query),
+        "causes": await _causes(page_context, member.entity_id),
+        "mails": _mails(found.mails).view(found.mails, page_context.query),
     }
+
+
+async def _causes(page_context: PageContext, entity_id: str) -> Sequence[CauseLine]:
+    """Returns the open incidents at the member, for those who may see them."""
+    if Scope.HEALTH not in page_context.scopes:
+        return ()
+    tx = page_context.tx
+    found = await tx.service(IncidentService).latest(only_open=True, limit=_MAX_OPEN)
+    own = [
+        one
+        for one in found
+        if entity_id in {aa_concerned(one.incident.subject), fip_concerned(one.incident.subject)}
+    ]
+    if not own:
+        return ()
+    return cause_lines(own, heading=named_headline(await tx.service(HealthService).names()))
+
+
+def _mails(found: Sequence[QueuedMail]) -> Table[QueuedMail]:
+    """Returns the table of emails; without their recipient where it is the same one."""
+    if len({one.recipient for one in found}) > 1:
+        return MAILS
+    return replace(MAILS, columns=[one for one in MAILS.columns if one.key != "to"])
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show_member, change_member]

@@ -1,7 +1,8 @@
 """Search over everything that an operator may see, and the jump to what an ID names."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from litestar.types import ControllerRouterHandler
 
@@ -18,10 +19,10 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.overview.global_search import MAX_TEXT, SCOPE_OF, Found, FoundKind, search_everything
 
 TITLES: Final = {
+    FoundKind.INCIDENT: translatable("Incidents"),
     FoundKind.MEMBER: translatable("Members"),
     FoundKind.HEALTH: translatable("Health"),
     FoundKind.PERSON: translatable("People"),
-    FoundKind.INCIDENT: translatable("Incidents"),
     FoundKind.KEY: translatable("Signing keys"),
     FoundKind.REPORT: translatable("Reports"),
     FoundKind.EVENT: translatable("Audit"),
@@ -45,8 +46,9 @@ async def show_search(page_context: PageContext) -> Outcome:
     groups = [
         {
             "title": gettext(title),
-            "rows": [{"hit": one, "link": _link(one)} for one in result.found if one.kind == kind],
+            "rows": _rows(result.found, kind),
             "cut": kind in result.cut,
+            "all": _all(kind, text),
         }
         for kind, title in TITLES.items()
     ]
@@ -60,6 +62,32 @@ async def show_search(page_context: PageContext) -> Outcome:
             "needed": sorted({SCOPE_OF[kind].value for kind in result.hidden}),
         },
     )
+
+
+def _rows(found: Sequence[Found], kind: FoundKind) -> list[Mapping[str, object]]:
+    """Returns the hits of a kind; a member's health is a link in its row, where both are found."""
+    members = {one.subject for one in found if one.kind is FoundKind.MEMBER}
+    if kind is FoundKind.HEALTH:
+        found = [one for one in found if one.subject not in members]
+    health = {one.subject: _link(one) for one in found if one.kind is FoundKind.HEALTH}
+    return [
+        {
+            "hit": one,
+            "link": _link(one),
+            "health": health.get(one.subject, "") if kind is FoundKind.MEMBER else "",
+        }
+        for one in found
+        if one.kind is kind
+    ]
+
+
+def _all(kind: FoundKind, text: str) -> str:
+    """Returns the list in which all hits of a kind are found by the same words; empty for none."""
+    lists = {FoundKind.MEMBER: "members", FoundKind.INCIDENT: "incidents"}
+    if kind not in lists:
+        return ""
+    name = lists[kind]
+    return f"{operator_path(name)}?{urlencode({f'{name}.q': text})}"
 
 
 def _link(hit: Found) -> str:

@@ -15,7 +15,7 @@ from mudra.overview.administration import SettingDetails, Source
 TAGS: Final = {
     Source.DEFAULT: (translatable("default"), "quiet"),
     Source.ENVIRONMENT: (translatable("environment"), "good"),
-    Source.COMMAND_LINE: (translatable("command line"), "warn"),
+    Source.COMMAND_LINE: (translatable("command line"), "good"),
 }
 _FIRST: Final = (Source.COMMAND_LINE, Source.ENVIRONMENT, Source.DEFAULT)
 """What was chosen for this service is before what comes with it."""
@@ -24,7 +24,10 @@ TABLE: Final = Table[SettingDetails](
     translatable("Settings"),
     (
         Column("name", translatable("Setting"), lambda s: s.env, "code"),
-        Column("value", translatable("Value"), lambda s: s.value or None),
+        Column("value", translatable("Value"), lambda s: s.value or None, phone="figure"),
+        Column(
+            "meaning", translatable("What it is"), lambda s: s.meaning, "english", phone="figure"
+        ),
         Column(
             "source",
             translatable("From"),
@@ -32,8 +35,8 @@ TABLE: Final = Table[SettingDetails](
             "tag",
             tone=lambda s: TAGS[s.source][1],
             order=lambda s: f"{_FIRST.index(s.source)} {s.env}",
+            phone="state",
         ),
-        Column("meaning", translatable("What it is"), lambda s: s.meaning, "english", folded=True),
         Column("allowed", translatable("Allowed"), lambda s: s.allowed, "english", folded=True),
     ),
     first_sort="source",

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from mudra.console.framework.table import Column, Table
 from mudra.localization.language import current, translatable
 from mudra.metrics.health.api_names import type_name
-from mudra.metrics.health.health import Status
-from mudra.metrics.health.picture import Row
+from mudra.metrics.health.health import Health, Status
+from mudra.metrics.health.picture import ApiPicture, Row, failed_calls, worst_api
 from mudra.metrics.payload.catalogue import CALL_CODES, Tag
 from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.shared.entity_type import EntityType
@@ -36,6 +36,7 @@ class Line(Struct, frozen=True, gc=False):
     tag: Tag
     code: str
     calls: int
+    failed: int
     share: float | None
     p50: int | None
     p95: int | None
@@ -145,37 +146,50 @@ def lines_of(
     With `every` there is one for each API that can succeed or fail; the two timings have a time
     only.
     """
-    others = [
-        (row, row.subject.aa_id if kind is EntityType.FIP else row.subject.fip_id) for row in rows
-    ]
-    lines = [
-        Line(
-            other=other,
-            name=names.get(other, other),
-            tag=api.tag,
-            code=api.type,
-            calls=api.health.total,
-            share=api.health.success,
-            p50=api.time.p50 if api.time else None,
-            p95=api.time.p95 if api.time else None,
-            longest=api.time.p100 if api.time else None,
-            status=api.health.status,
-            recovered=api.health.status is Status.BAD
-            and (row.subject.aa_id, row.subject.fip_id, api.tag, api.type) in good_now,
-        )
-        for row, other in others
-        for api in row.apis
-        if api.health is not None and code in {"", api.type}
-    ]
-    if every:
-        return lines
-    of_other: dict[str, list[Line]] = {}
-    for one in sorted(lines, key=_trouble):
-        of_other.setdefault(one.other, []).append(one)
-    return [replace(worst, rest=tuple(rest)) for worst, *rest in of_other.values()]
+    found = []
+    for row in rows:
+        aa_id, fip_id = row.subject.aa_id, row.subject.fip_id
+        other = aa_id if kind is EntityType.FIP else fip_id
+        apis = [one for one in row.apis if one.health and code in {"", one.type}]
+        good = {
+            (one.tag, one.type) for one in apis if (aa_id, fip_id, one.tag, one.type) in good_now
+        }
+        lines = [
+            _line(other, names.get(other, other), one, one.health, (one.tag, one.type) in good)
+            for one in apis
+            if one.health
+        ]
+        if every:
+            found += lines
+        elif lines:
+            found.append(_worst_first(lines, worst_api(apis, good)))
+    return found if every else sorted(found, key=_trouble)
 
 
-def _trouble(line: Line) -> tuple[bool, bool, float, int]:
+def _line(other: str, name: str, api: ApiPicture, health: Health, good_now: bool) -> Line:
+    return Line(
+        other=other,
+        name=name,
+        tag=api.tag,
+        code=api.type,
+        calls=health.total,
+        failed=failed_calls(health),
+        share=health.success,
+        p50=api.time.p50 if api.time else None,
+        p95=api.time.p95 if api.time else None,
+        longest=api.time.p100 if api.time else None,
+        status=health.status,
+        recovered=health.status is Status.BAD and good_now,
+    )
+
+
+def _worst_first(lines: Sequence[Line], worst: ApiPicture | None) -> Line:
+    """Returns the line of the worst API, with the others as its rest."""
+    chosen = (worst.tag, worst.type) if worst else (lines[0].tag, lines[0].code)
+    first = next(one for one in lines if (one.tag, one.code) == chosen)
+    return replace(first, rest=tuple(sorted((x for x in lines if x is not first), key=_trouble)))
+
+
+def _trouble(line: Line) -> tuple[bool, bool, int, int]:
     """Returns what sorts lines: bad ones, those that were bad, then by failed calls and calls."""
-    failed = line.calls * (1 - (1.0 if line.share is None else line.share))
-    return line.status is not Status.BAD, line.recovered, -failed, -line.calls
+    return line.status is not Status.BAD, line.recovered, -line.failed, -line.calls

@@ -34,7 +34,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.health.picture import Row
+from mudra.metrics.health.picture import Row, failed_calls, worst_api
 from mudra.metrics.health.picturing import HealthOfSubject
 from mudra.metrics.incidents.explanation import causes_of, concerns, of_api
 from mudra.metrics.incidents.incident import Incident, StoredIncident, Subject
@@ -289,15 +289,14 @@ def _others(
         subject = row.subject
         path = counterpart_path(subject.aa_id, subject.fip_id, query)
         who = subject.aa_id if about.fip_id else subject.fip_id
-        of_one = sorted(
-            (
-                ApiRow(names.get(who, who), path, one, who)
-                for one in row.apis
-                if one.tag is Tag.REQUESTS and one.health and view.code in {"", one.type}
-            ),
-            key=_trouble,
-        )
-        found += of_one if every else of_one[:1]
+        apis = [
+            one
+            for one in row.apis
+            if one.tag is Tag.REQUESTS and one.health and view.code in {"", one.type}
+        ]
+        worst = worst_api(apis) or next(iter(apis), None)
+        chosen = apis if every else [worst] if worst else []
+        found += [ApiRow(names.get(who, who), path, one, who) for one in chosen]
     return sorted(found, key=_trouble)
 
 
@@ -306,8 +305,7 @@ def _trouble(row: ApiRow) -> tuple[bool, int, int]:
     health = row.api.health
     if health is None:
         return (True, 0, 0)
-    failed = health.errors.server_5xx + health.errors.no_answer
-    return (health.status is not Status.BAD, -failed, -health.total)
+    return (health.status is not Status.BAD, -failed_calls(health), -health.total)
 
 
 def _is_pair(about: About) -> bool:
