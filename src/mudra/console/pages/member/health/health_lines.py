@@ -11,8 +11,8 @@ from mudra.localization.language import current, translatable
 from mudra.metrics.health.api_names import type_name
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.picture import Row
-from mudra.metrics.payload.catalogue import CALL_CODES, Tag
-from mudra.metrics.rollup.percentage import percentage, share_of
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.rollup.percentage import percentage
 from mudra.shared.entity_type import EntityType
 
 ApiOfPair = tuple[str | None, str, Tag, str]
@@ -108,27 +108,6 @@ def lines_table(other: str, *, every: bool, one_api: bool) -> Table[Line]:
         first_sort="status",  # BAD, BAD EARLIER, GOOD, UNSURE: bad ones first
         rows=20,
     )
-
-
-class Figure(Struct, frozen=True):
-    """Success in percent of the calls that count toward it; None without any."""
-
-    share: float | None
-    eligible: int
-
-
-def figure_of(rows: Sequence[Row], code: str) -> Figure:
-    """Returns the success of some pairs: of the calls of an API, or of all without `code`."""
-    wanted = {code} if code else CALL_CODES
-    found = [
-        api.health
-        for row in rows
-        for api in row.apis
-        if api.tag is Tag.REQUESTS and api.type in wanted
-        if api.health is not None
-    ]
-    succeeded, eligible = sum(one.succeeded for one in found), sum(one.eligible for one in found)
-    return Figure(percentage(share_of(succeeded, eligible), 1), eligible)
 
 
 def lines_of(
