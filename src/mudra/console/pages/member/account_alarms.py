@@ -10,6 +10,7 @@ from mudra.console.framework.navigation import ACCOUNT
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome
+from mudra.console.pages.member.account_language import choose
 from mudra.http.auth.gates import SIGNED_IN
 from mudra.http.request.alarm_requests import AlarmPreferencesRequest, clock_text, severity_word
 from mudra.http.request.validation import decode_struct
@@ -29,6 +30,7 @@ ZONES: Final = (
     *("America/Los_Angeles", "America/New_York"),
 )
 """Offered; any other name of the time zone database may be typed."""
+_SAVED: Final = f"{ACCOUNT}?told=preferences#alarms"
 _FROM: Final = {
     "minor": translatable("all: also slow calls, refused requests and silent agents"),
     "major": translatable("major: calls fail"),
@@ -87,7 +89,7 @@ async def alarm_facts(page_context: PageContext) -> dict[str, object]:
 
 @page.post("/account/alarms", gate=SIGNED_IN)
 async def change_alarms(page_context: PageContext, fields: Fields) -> Outcome:
-    """Change the user's alarm preferences."""
+    """Change the user's alarm preferences, and the language of emails and pages."""
     names = {one.encode_name: one.encode_name for one in structs.fields(AlarmPreferencesRequest)}
     sent = {name: fields[name].strip() for name in names if name in fields}
     apis = [code for code in TYPE_OF_API if f"api.{code}" in fields]
@@ -99,7 +101,13 @@ async def change_alarms(page_context: PageContext, fields: Fields) -> Outcome:
     service, user_id = page_context.tx.service(AlarmPreferenceService), page_context.user.user_id
     preferences = wanted.preferences(await service.of(user_id))
     outcome = await service.set(user_id, preferences, page_context.caller)
-    return outcome if isinstance(outcome, Refusal) else GoTo(f"{ACCOUNT}?told=alarms#alarms")
+    if isinstance(outcome, Refusal):
+        return outcome
+    chosen_language = page_context.user.language
+    if fields.get("language", chosen_language) == chosen_language:
+        return GoTo(_SAVED)
+    language = await choose(page_context, fields)
+    return language if isinstance(language, Refusal) else GoTo(_SAVED, language=language)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [change_alarms]
