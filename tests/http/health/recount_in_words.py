@@ -152,6 +152,20 @@ def overview_of_member(
     compared.same("overview: what", what, true)
     (share,) = found(r"([\d.]+) % of calls failing", why)
     compared.same("overview: share", float(share), failing(truth.counts))
+    _health_of_member(compared, network, own, situation)
+
+
+def _health_of_member(
+    compared: Compared, network: RecountedNetwork, own: Reader, situation: Situation
+) -> None:
+    """Compare the first figure of its health page: of the incident's calls in the last hour."""
+    page = own.get(f"/console/entity/{situation.entity_id}/health").text.replace("\n", " ")
+    share, calls = found(r">([\d.]+)\s%</strong> of (?:your )?([\d,]+) calls", page)
+    (lead,) = found(r'<p class="lead">Data from.*?</p>', page)
+    start, end = map(instant, re.findall(r'datetime="([^"]+)"', lead))
+    true = network.count(lambda one: situation.has(one) and start <= one.window < end)
+    compared.same("own health: success", float(share), true.percent(1))
+    compared.same("own health: calls", number(calls), true.eligible)
 
 
 def status_while_open(
