@@ -113,6 +113,9 @@ def test_the_charts_of_an_aa_and_a_fiu_are_of_the_calls_that_fail(service: Servi
     of_fiu = page(service, fiu.email, fiu.entity_id)
     chosen = page(service, fiu.email, fiu.entity_id, f"?over-time=shown&range=1h&fip={well}")
 
+    of_them = (health.admins[aa_id], aa_id), (fiu.email, fiu.entity_id)
+    query = f"?range=1h&type=cns&over-time=part&fip={failing}"
+    assert all("data-figures" in page(service, *one, query) for one in of_them)
     for shown in (own, of_fiu):
         assert "Over time: Kaveri Bank, consent</h2>" in shown
         assert f"type=cns&amp;over-time=part&amp;fip={failing}" in shown

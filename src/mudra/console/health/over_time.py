@@ -50,6 +50,7 @@ async def over_time(
     return table.export(times.moments, query) or {
         "times": times,
         "widened": charted.within if charted != view else None,
+        "lanes": None,
         "moments": table.view(times.moments, query),
         "opened": OVER_TIME.is_opened(page_context.query),
     }

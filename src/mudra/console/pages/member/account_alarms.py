@@ -32,7 +32,7 @@ ZONES: Final = (
 """Offered; any other name of the time zone database may be typed."""
 _SAVED: Final = f"{ACCOUNT}?told=preferences#alarms"
 _FROM: Final = {
-    "minor": translatable("all: also slow calls, refused requests and silent agents"),
+    "minor": translatable("all: also slow calls and silent agents"),
     "major": translatable("major: calls fail"),
     "critical": translatable("critical: half of the calls or more fail"),
     "none": translatable("none"),

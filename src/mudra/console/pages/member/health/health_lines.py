@@ -18,13 +18,13 @@ from mudra.shared.entity_type import EntityType
 ApiOfPair = tuple[str | None, str, Tag, str]
 """An API between an AA and a FIP."""
 _STATUSES: Final = {
-    Status.GOOD: translatable("GOOD"),
-    Status.BAD: translatable("BAD"),
-    Status.UNSURE: translatable("UNSURE"),
+    Status.GOOD: translatable("good"),
+    Status.BAD: translatable("bad"),
+    Status.UNSURE: translatable("too few calls"),
 }
 _TONES: Final = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
-_RECOVERED: Final = translatable("BAD EARLIER")
-"""BAD over the time of the page, GOOD in the last hour; it comes after BAD where that is sorted."""
+_RECOVERED: Final = translatable("bad earlier")
+"""Bad over the time of the page, good in the last hour; it comes after bad where that is sorted."""
 
 
 class Line(Struct, frozen=True, gc=False):
@@ -105,9 +105,14 @@ def lines_table(other: str, *, every: bool, one_api: bool) -> Table[Line]:
             ),
             *([rest] if worst else []),
         ),
-        first_sort="status",  # BAD, BAD EARLIER, GOOD, UNSURE: bad ones first
+        first_sort="status",  # bad, bad earlier, good, too few calls: bad ones first
         rows=20,
     )
+
+
+def is_bad(line: Line) -> bool:
+    """Returns whether a line is shown first: what is good is left out while others are bad."""
+    return line.status is Status.BAD
 
 
 def lines_of(
