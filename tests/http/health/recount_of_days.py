@@ -27,7 +27,7 @@ _CLOSES_AFTER = 3 * WINDOW
 _TAGS = {"good": "good", "partly": "an incident", "bad": "bad"}
 
 
-def severity_is_told(
+def severity_is_right(
     compared: Compared,
     noc: Reader,
     incident_id: str,
@@ -107,8 +107,8 @@ def _day_is(
         compared.same("day: state", shown["state"], "bad" if is_bad else "partly")
     else:
         # From its second window on what is elsewhere is left out, until it closes.
-        within = sure.total <= (shown["requests"] or 0) <= whole.total
-        compared.same("day: calls between", within, True)  # noqa: FBT003  # a value to compare
+        inside = sure.total <= (shown["requests"] or 0) <= whole.total
+        compared.same("day: calls between", int(inside), 1)
 
 
 def _is_elsewhere(network: RecountedNetwork, cell: Cell) -> bool:

@@ -20,7 +20,7 @@ from tests.http.health.recount_in_words import (
 from tests.http.health.recount_of_days import (
     badges_say,
     days_are_recounted,
-    severity_is_told,
+    severity_is_right,
 )
 from tests.http.health.service_in_process import service_in_process
 from tests.http.public_status import open_data, until_shown
@@ -106,7 +106,7 @@ def test_each_number_is_that_of_the_recount_in_a_random_situation(
     figures_of_subject(compared, noc, network, situation, truth)
     overview_of_member(compared, network, situation, truth)
     in_messages(compared, network, sink, heard, truth)
-    severity_is_told(compared, noc, incident["incidentId"], network, situation, truth)
+    severity_is_right(compared, noc, incident["incidentId"], network, situation, truth)
     in_the_feed(compared, network, incident, situation, truth)
     if situation.kind.startswith("fip"):
         in_public(compared, network, situation.entity_id, truth)

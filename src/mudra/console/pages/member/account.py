@@ -12,8 +12,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_responses import own_page_path
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
-from mudra.console.pages.member.account_alarms import alarm_facts
-from mudra.console.pages.member.account_language import language_facts
+from mudra.console.pages.member.account_alarms import alarm_facts, language_facts
 from mudra.http.auth.gates import SIGNED_IN
 from mudra.identity.accounts.choose_display_zone import choose_display_zone
 from mudra.identity.accounts.manage_accounts import end_token as end_user_token

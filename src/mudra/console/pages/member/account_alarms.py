@@ -1,5 +1,6 @@
-"""The part of the account page about alarms: severity, quiet hours, time zone."""
+"""The part of the account page about the language, and alarms: severity, quiet hours, time zone."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from litestar.types import ControllerRouterHandler
@@ -9,12 +10,13 @@ from mudra.console.framework import page
 from mudra.console.framework.navigation import ACCOUNT
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_responses import own_page_path
 from mudra.console.framework.page_results import GoTo, Outcome
-from mudra.console.pages.member.account_language import choose
 from mudra.http.auth.gates import SIGNED_IN
 from mudra.http.request.alarm_requests import AlarmPreferencesRequest, clock_text, severity_word
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
+from mudra.identity.accounts.choose_language import choose_language
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import api_names
@@ -110,4 +112,30 @@ async def change_alarms(page_context: PageContext, fields: Fields) -> Outcome:
     return language if isinstance(language, Refusal) else GoTo(_SAVED, language=language)
 
 
-handlers: Final[list[ControllerRouterHandler]] = [change_alarms]
+async def choose(page_context: PageContext, fields: Mapping[str, str]) -> str | Refusal:
+    """Change the language to `language`, empty for that of the network; returns it."""
+    known = {one.tag for one in page_context.dependencies.languages.choices}
+    user, wanted = page_context.user, fields.get("language", "")
+    return await choose_language(page_context.tx, user, page_context.caller, wanted, known)
+
+
+@page.post("/account/language", gate=SIGNED_IN)
+async def change_language(page_context: PageContext, fields: Fields) -> Outcome:
+    """Change the language of the user's emails and pages, and return to the page of the switch."""
+    outcome = await choose(page_context, fields)
+    if isinstance(outcome, Refusal):
+        return outcome
+    return GoTo(own_page_path(fields.get("to", "")), language=outcome)
+
+
+def language_facts(page_context: PageContext) -> dict[str, object]:
+    """Returns what the account page shows of languages."""
+    languages = page_context.dependencies.languages
+    return {
+        "languages": languages.choices,
+        "chosen_language": page_context.user.language,
+        "network_language": languages.name_of(languages.default.tag),
+    }
+
+
+handlers: Final[list[ControllerRouterHandler]] = [change_alarms, change_language]

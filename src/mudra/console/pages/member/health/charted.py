@@ -30,10 +30,14 @@ class Charted(Struct, frozen=True):
     aa_id: str | None
     fip_id: str | None
 
-    def of_rows(self, rows: Sequence[Row]) -> "Figure":
-        """Returns the success of these calls, which are some of those of the page."""
+    def shown(self, rows: Sequence[Row], kind: EntityType) -> Mapping[str, object]:
+        """Returns what the page shows of these calls, which are some of its rows."""
         of_fip = [row for row in rows if self.fip_id in {None, row.subject.fip_id}]
-        return figure_of(of_fip, self.view.code)
+        return {
+            "leading": self.view,
+            "charted_fip": "" if kind is EntityType.FIP else self.fip_id or "",
+            "figure": figure_of(of_fip, self.view.code),
+        }
 
 
 class Figure(Struct, frozen=True):

@@ -110,9 +110,9 @@ def lines_table(other: str, *, every: bool, one_api: bool) -> Table[Line]:
     )
 
 
-def is_bad(line: Line) -> bool:
-    """Returns whether a line is shown first: what is good is left out while others are bad."""
-    return line.status is Status.BAD
+def shown_first(lines: Sequence[Line], *, every: bool) -> Sequence[Line]:
+    """Returns the bad ones; with `every` all of them."""
+    return lines if every else [one for one in lines if one.status is Status.BAD]
 
 
 def lines_of(

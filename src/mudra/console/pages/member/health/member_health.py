@@ -27,7 +27,12 @@ from mudra.console.health.labels import cause_lines, member_headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART
 from mudra.console.health.planned import planned_maintenances
 from mudra.console.pages.member.health.charted import charted_of, charts
-from mudra.console.pages.member.health.health_lines import ApiOfPair, is_bad, lines_of, lines_table
+from mudra.console.pages.member.health.health_lines import (
+    ApiOfPair,
+    lines_of,
+    lines_table,
+    shown_first,
+)
 from mudra.console.pages.member.health.is_it_me import ComparisonLine, compared_with_others
 from mudra.console.pages.member.health.own_reports import OwnReports, own_reports
 from mudra.console.pages.member.incident import incident_path
@@ -129,21 +134,20 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     table = lines_table(
         "AA" if kind is EntityType.FIP else "FIP", every=every, one_api=bool(view.code)
     )
-    troubled = _any_bad(rows) and not followed
-    only_bad = troubled and not view.rows and not every and "health.q" not in page_context.query
     good_now = await _good_now(page_context, view) if _any_bad(rows) else frozenset()
     health = page_context.tx.service(HealthService)
     names, judged_until = await health.names(), await health.judged_until()
+    troubled = _any_bad(rows) and not followed
+    asked_for_all = bool(view.rows) or every or "health.q" in page_context.query
     lines = await shared_table(
         page_context,
         ("lines", "" if kind is EntityType.FIU else entity_id, within, view.code, followed),
         (rows, good_now, names),
         table,
-        lambda: [
-            one
-            for one in lines_of(rows, kind, view.code, good_now, names, every=every)
-            if is_bad(one) or not only_bad
-        ],
+        lambda: shown_first(
+            lines_of(rows, kind, view.code, good_now, names, every=every),
+            every=asked_for_all or not troubled,
+        ),
         gettext("No AA reported any traffic in this time."),
         gettext("Choose a longer time above to see more."),
     )
@@ -156,10 +160,8 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         reports = await own_reports(page_context, within)
     return reports.export(page_context.query) or {
         **over,
-        "leading": drawn.view,
-        "charted_fip": "" if kind is EntityType.FIP else drawn.fip_id or "",
+        **drawn.shown(rows, kind),
         "names": names,
-        "figure": drawn.of_rows(rows),
         **(await _choices(page_context) if kind is EntityType.FIU else {}),
         "causes": cause_lines(
             incidents,
