@@ -113,7 +113,7 @@ async def change_alarms(page_context: PageContext, fields: Fields) -> Outcome:
 
 
 async def choose(page_context: PageContext, fields: Mapping[str, str]) -> str | Refusal:
-    """Change the language to `language`, empty for that of the network; returns it."""
+    """Change the language to the field `language`; empty is the network's. Returns it."""
     known = {one.tag for one in page_context.dependencies.languages.choices}
     user, wanted = page_context.user, fields.get("language", "")
     return await choose_language(page_context.tx, user, page_context.caller, wanted, known)

@@ -1,4 +1,4 @@
-"""What the charts of a member's health page are of: the calls that fail now come first."""
+"""Calls that the charts of a member's health page are of: those that fail now come first."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final

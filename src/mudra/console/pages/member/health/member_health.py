@@ -125,15 +125,13 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     own, followed = await _own(page_context, within), await _followed(page_context)
     rows = [row for row in own.rows if not followed or row.subject.fip_id in followed]
     drawn = charted_of(page_context, view, incidents, rows, followed)
-    over: Mapping[str, object] | Download = LATER
-    if not OVER_TIME.comes_later(page_context.query):
-        over = await charts(page_context, drawn, followed)
+    later = OVER_TIME.comes_later(page_context.query)
+    over = LATER if later else await charts(page_context, drawn, followed)
     if isinstance(over, Download):
         return over
     every = "export" in page_context.query  # a file has a row for each API
-    table = lines_table(
-        "AA" if kind is EntityType.FIP else "FIP", every=every, one_api=bool(view.code)
-    )
+    other = "AA" if kind is EntityType.FIP else "FIP"
+    table = lines_table(other, every=every, one_api=bool(view.code))
     good_now = await _good_now(page_context, view) if _any_bad(rows) else frozenset()
     health = page_context.tx.service(HealthService)
     names, judged_until = await health.names(), await health.judged_until()
