@@ -195,11 +195,11 @@ def _incident(stored: StoredIncident, facts: Facts) -> ActionItem:
     seen = gettext("For %(time)s: %(found)s.", time=lasts, found=found)
     match incident.subject:
         case Fip():
-            what, why, act = gettext("Your APIs are failing"), reported, gettext("Compare AAs")
+            what, why, act = gettext("Your APIs are failing"), reported, gettext("See the incident")
         case FipApi(_, code):
             api = api_names(code)
             what = gettext("%(api)s failing", api=f"{api[:1].upper()}{api[1:]}")
-            why, act = reported, gettext("Compare AAs")
+            why, act = reported, gettext("See the incident")
         case AaCalls():
             what, why, act = gettext("Your calls to FIPs are failing"), seen, gettext("See which")
         case AaApi(_, code):

@@ -5,9 +5,10 @@ import uuid
 
 from tests.http.console.stored_incidents import open_incident
 from tests.support.members import new_member
-from tests.support.metrics.health_network import at_fip, on_path, requests_of
+from tests.support.metrics.health_network import a_network, at_fip, on_path, requests_of
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import Reader, reader
+from tests.support.registry.registry_members import live_entry
 from tests.support.service import PASSWORD, Service
 
 
@@ -99,12 +100,47 @@ def test_an_aa_sees_whether_a_failing_fip_fails_for_others_too(service: Service)
     assert not any(aa.aa_id in answers for aa in others)
 
 
-def test_a_fiu_which_has_no_charts_sees_its_page_where_they_are_asked_for(
-    service: Service,
-) -> None:
-    fiu = new_member(service, "FIU")
+def test_the_charts_of_an_aa_and_a_fiu_are_of_the_calls_that_fail(service: Service) -> None:
+    """Not of all calls, in which one dead API of one FIP cannot be seen."""
+    health, fiu = a_network(service, aas=3, fips=2), new_member(service, "FIU")
+    failing, well = (one.entity_id for one in health.fips)
+    health.windows(2)
+    health.windows(3, at_fip(failing, "cns", failing=1.0))
+    health.settled()
+    aa_id = health.aas[0].aa_id
 
-    for query in ("?over-time=part", "?over-time=part&range=24h"):
-        shown = page(service, fiu.email, fiu.entity_id, query)
-        assert "<h1>The FIPs I depend on</h1>" in shown
-        assert "That went wrong" not in shown
+    own = page(service, health.admins[aa_id], aa_id)
+    of_fiu = page(service, fiu.email, fiu.entity_id)
+    chosen = page(service, fiu.email, fiu.entity_id, f"?over-time=shown&range=1h&fip={well}")
+
+    of_them = (health.admins[aa_id], aa_id), (fiu.email, fiu.entity_id)
+    query = f"?range=1h&type=cns&over-time=part&fip={failing}"
+    assert all("data-figures" in page(service, *one, query) for one in of_them)
+    for shown in (own, of_fiu):
+        assert "Over time: Kaveri Bank, consent</h2>" in shown
+        assert f"type=cns&amp;over-time=part&amp;fip={failing}" in shown
+        assert 'type=all">Show all calls</a>' in shown
+    assert "of your 500 calls succeeded" in own
+    assert "of 1,500 calls of all AAs succeeded" in of_fiu
+    assert "Over time: Kaveri Bank, all calls</h2>" in chosen
+    (figure,) = re.findall(r"([\d.]+)\u00a0%</strong> of ([\d,]+) calls of all AAs", chosen)
+    assert figure == ("99.0", "4,500")
+
+
+def test_a_fiu_has_a_lane_for_each_fip_that_it_follows(service: Service) -> None:
+    aa, fips = pushing_aa(service), [live_entry(service)[0].member for _ in range(2)]
+    fiu = new_member(service, "FIU")
+    report = requests_of(aa, aa.last_window(), (), [one.entity_id for one in fips], 100)
+    assert aa.push(report).status_code == 200
+    browser = reader(service)
+    browser.sign_in(fiu.email)
+    here = f"/console/entity/{fiu.entity_id}/health"
+    for one in fips:
+        assert browser.act(here, f"{here}/follow", follow=one.entity_id).status_code == 303
+
+    part = browser.get(f"{here}?over-time=part&range=1h").text
+
+    for one in fips:
+        assert f"?range=1h&amp;fip={one.entity_id}" in part
+    assert part.count('class="good"') == 2
+    assert "The last six hours" in part  # the chart of an hour would have six points

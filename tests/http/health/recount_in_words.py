@@ -152,6 +152,20 @@ def overview_of_member(
     compared.same("overview: what", what, true)
     (share,) = found(r"([\d.]+) % of calls failing", why)
     compared.same("overview: share", float(share), failing(truth.counts))
+    _health_of_member(compared, network, own, situation)
+
+
+def _health_of_member(
+    compared: Compared, network: RecountedNetwork, own: Reader, situation: Situation
+) -> None:
+    """Compare the first figure of its health page: of the incident's calls in the last hour."""
+    page = own.get(f"/console/entity/{situation.entity_id}/health").text.replace("\n", " ")
+    share, calls = found(r">([\d.]+)\s%</strong> of (?:your )?([\d,]+) calls", page)
+    (lead,) = found(r'<p class="lead">Data from.*?</p>', page)
+    start, end = map(instant, re.findall(r'datetime="([^"]+)"', lead))
+    true = network.count(lambda one: situation.has(one) and start <= one.window < end)
+    compared.same("own health: success", float(share), true.percent(1))
+    compared.same("own health: calls", number(calls), true.eligible)
 
 
 def status_while_open(
@@ -167,8 +181,8 @@ def status_while_open(
     compared.same("status: its API", int(f"</a>: {api} <span" in opened[0]), 1)
     began, *_, last = sorted(map(instant, re.findall(r'datetime="([^"]+)"', opened[0])))
     compared.same("status: first bad window", began, truth.began)
-    (text,) = found(r'datetime="([^"]+)"[^>]*>[^<]*</time> <span>latest bad window', opened[0])
-    compared.same("status: latest bad window", instant(text), truth.last_bad)
+    (text,) = found(r'datetime="([^"]+)"[^>]*>[^<]*</time> <span>latest failures', opened[0])
+    compared.same("status: latest failures", instant(text), truth.last_bad)
     assert last >= truth.last_bad
     if truth.counts.eligible >= 100:
         share, time = found(r"([\d.]+) % of the calls failed in ([^.]+)\.", opened[0])

@@ -78,6 +78,8 @@ class RecountedNetwork(HealthNetwork):
     cells: list[Cell] = field(default_factory=list)
     troubled: dict[str, datetime] = field(default_factory=dict)
     """The last bad window of each member that was in a situation."""
+    past: list[tuple["Situation", "Truth"]] = field(default_factory=list)
+    """What happened, and what is true of it."""
 
     @classmethod
     def of(cls, network: HealthNetwork) -> "RecountedNetwork":
@@ -224,7 +226,9 @@ def passes(network: RecountedNetwork, situation: Situation) -> Truth:
     network.troubled |= dict.fromkeys((situation.entity_id, situation.peer_id), bad[-1])
     counts = network.count(lambda one: one.window in bad and situation.has(one))
     each = tuple((at, _in_window(network, situation, at)) for at in bad)
-    return Truth(bad[0], bad[-1], len(bad), counts, each[-1][1], each)
+    truth = Truth(bad[0], bad[-1], len(bad), counts, each[-1][1], each)
+    network.past.append((situation, truth))
+    return truth
 
 
 def _in_window(network: RecountedNetwork, situation: Situation, at: datetime) -> Counts:

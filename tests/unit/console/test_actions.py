@@ -253,8 +253,6 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
 
 CONSOLE_ALONE = {
     # How people read the console and its emails: API and command line are in English.
-    ("account_language", "/console/account/language"),
-    ("account_zone", "/console/account/zone"),
     # What the page and people's alarms are about; programs name FIPs in their webhooks.
     ("health", "/console/entity/{{ entity.entity_id }}/health/follow"),
     ("console", "/console/account/zone"),

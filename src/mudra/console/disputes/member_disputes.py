@@ -14,6 +14,7 @@ from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.health.labels import member_headline
 from mudra.disputes.dispute import MEMBER_ACTS, About, Act, Dispute, Kind, Side
 from mudra.disputes.dispute_service import DisputeService, NoSuchDispute
 from mudra.disputes.evidence import MAX_BYTES, read_base64
@@ -24,6 +25,8 @@ from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.response.http_refusals import InvalidField
 from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import api_names
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.payload.catalogue import TYPE_OF_API
 from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.refusal import Refusal, ValueRefused
@@ -174,8 +177,18 @@ async def _case_page(page_context: PageContext, dispute_id: UUID, refused: Refus
         "path": dispute_path(found),
         "back": member_path(found.entity_id, _DISPUTES),
         "message": _MESSAGES.get(page_context.query.get("told", ""), ""),
+        "incident": await _incident(page_context, found),
     }
     return RenderedPage("dispute.html", facts, refused.status)
+
+
+async def _incident(page_context: PageContext, one: Dispute) -> str:
+    """Return what the incident of a dispute is called; empty of any other dispute."""
+    if not one.incident_id:
+        return ""
+    found = await page_context.tx.service(IncidentService).find(one.incident_id)
+    names = await page_context.tx.service(HealthService).names()
+    return "" if isinstance(found, Refusal) else member_headline(found.incident, names)
 
 
 def _command(fields: Fields) -> RaiseCommand | InvalidField | ValueRefused:

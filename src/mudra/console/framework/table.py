@@ -23,6 +23,8 @@ Value = str | int | float | datetime | date | None
 
 PAGE: Final = 30
 _MAX_WORDS: Final = 100
+_MAX_SEEN: Final = 8
+"""Rows that need no filter: they are seen at a glance."""
 _LONG: Final = 28
 _SHORT: Final = 14
 _OURS: Final = ("label", "tag")
@@ -207,7 +209,7 @@ class Table(Struct, Generic[R], frozen=True):
             ticks=self._ticks(shown),
             act_on=f"{self.name}-act",
             words=words,
-            may_filter=bool(words) or len(rows) > 1,
+            may_filter=bool(words) or len(rows) > _MAX_SEEN,
             kept={
                 name: value
                 for name, value in query.items()

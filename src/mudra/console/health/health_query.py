@@ -50,6 +50,8 @@ WEEK: Final = "week"
 MAX_LENGTH: Final = timedelta(days=92)
 MAX_INCIDENT: Final = timedelta(days=60)
 _AROUND: Final = timedelta(hours=1)
+_LEAST: Final = timedelta(hours=6)
+"""A line of one hour has six points: nothing can be seen in it, or all of it is bad."""
 _DAY: Final = timedelta(days=1)
 _STEPS: Final = {
     Step.WINDOW: translatable("one point for each window of ten minutes"),
@@ -91,6 +93,14 @@ class HealthQuery(Struct, frozen=True):
         """The whole windows of this time, which a typed one may cut through."""
         within = self.within
         return TimeRange(within.first, within.first + within.number * WINDOW)
+
+    @property
+    def in_course(self) -> "HealthQuery":
+        """The view that charts are of: of a time that moves with the clock at least six hours."""
+        within = self.within
+        if not self.live or within.end - within.start >= _LEAST:
+            return self
+        return replace(self, within=TimeRange(within.end - _LEAST, within.end))
 
     @property
     def resolution(self) -> str:
@@ -241,11 +251,20 @@ def leading(view: HealthQuery, causes: Iterable[StoredIncident]) -> HealthQuery:
     """
     if view.code or view.every:
         return view
-    failing = [one.incident for one in causes if one.is_open and len(_codes(one.incident)) == 1]
-    if not failing:
-        return view
-    worst = max(failing, key=lambda one: one.eligible - one.succeeded)
-    return replace(view, code=next(iter(_codes(worst))))
+    worst = worst_open(one for one in causes if len(_codes(one.incident)) == 1)
+    return view if worst is None else of_incident(view, worst)
+
+
+def worst_open(causes: Iterable[StoredIncident]) -> Incident | None:
+    """Returns the open incident with the most failed calls; None if none is open."""
+    failing = [one.incident for one in causes if one.is_open]
+    return max(failing, key=lambda one: one.eligible - one.succeeded, default=None)
+
+
+def of_incident(view: HealthQuery, found: Incident) -> HealthQuery:
+    """Returns the view of the one API of an incident; unchanged for one of several APIs."""
+    codes = _codes(found)
+    return replace(view, code=next(iter(codes))) if len(codes) == 1 else view
 
 
 def _codes(found: Incident) -> frozenset[str]:

@@ -38,20 +38,23 @@ async def over_time(
 
     Over `codes` together, else over the API of the view; `changes` are marked.
     """
-    step, health = step_for(view.within), page_context.tx.service(HealthService)
+    charted = view.in_course
+    step, health = step_for(charted.within), page_context.tx.service(HealthService)
 
     async def points(within: TimeRange) -> Sequence[Point]:
         if codes:
             return await health.steps(within, step, codes, aa_id=aa_id, fip_id=fip_id)
         return await health.points(within, step, view.code, aa_id=aa_id, fip_id=fip_id)
 
-    times = timeline(await points(view.within), step, view)
+    times = timeline(await points(charted.within), step, charted)
     if view.compare:
-        await compare(times, view.within, points)
+        await compare(times, charted.within, points)
     times.data["marks"] = drawn(marks_of(changes))
     table, query = moments_table(step), OVER_TIME.table_query(page_context.query)
     return table.export(times.moments, query) or {
         "times": times,
+        "widened": charted.within if charted != view else None,
+        "lanes": None,
         "moments": table.view(times.moments, query),
         "opened": OVER_TIME.is_opened(page_context.query),
     }

@@ -3,13 +3,11 @@
 A lazy fragment of the page of network health.
 """
 
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from mudra.console.framework.page_context import PageContext
 from mudra.console.health.charts import Mark, Timeline, compare, drawn, marks_of, timeline
@@ -21,6 +19,7 @@ from mudra.metrics.incidents.explanation import causes_of, of_api
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import fip_concerned
+from mudra.metrics.payload.catalogue import CUSTOMER_CODES
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import Step, step_for
@@ -28,8 +27,6 @@ from mudra.timeline.timeline_service import TimelineService
 
 TREND: Final = LazyFragment("trend", "moments")
 TREND_PART: Final = "health_trend.html"
-_LEAST: Final = timedelta(hours=6)
-"""A line of one hour has six points: nothing can be seen in it."""
 _MOST_LANES: Final = 12
 
 
@@ -43,16 +40,22 @@ class Lane(Struct, frozen=True):
     """Steps that are bad."""
 
 
-class Trend(Struct, frozen=True):
-    """The data of the chart, also of the weeks before, the lanes, and the changes."""
+class Lanes(Struct, frozen=True):
+    """Lanes of FIPs under a chart, on its axis."""
 
-    times: Timeline
     offset: float
     """How far the time of the chart begins behind the first step, in steps."""
     steps: float
     """How long the time of the chart is, in steps."""
-    lanes: Sequence[Lane]
-    more_lanes: int
+    rows: Sequence[Lane]
+    more: int
+
+
+class Trend(Struct, frozen=True):
+    """The data of the chart, also of the weeks before, the lanes, and the changes."""
+
+    times: Timeline
+    lanes: Lanes
     marks: Sequence[Mark]
     within: TimeRange
 
@@ -63,45 +66,66 @@ async def trend(
     names: Mapping[str, str],
     causes: Sequence[StoredIncident] | None = None,
 ) -> Trend:
-    """Reads the network over time: at least six hours, up to the end of the view.
+    """Reads the network over time, up to the end of the view.
 
     `causes` are those of the view's own time, where the page has read them.
     """
-    begins = min(view.within.start, view.within.end - _LEAST)
-    within = TimeRange(begins, view.within.end)
+    charted = view.in_course
+    within = charted.within
     step, health = step_for(within), page_context.tx.service(HealthService)
-    now = await health.points(within, step, view.code)
-    times = timeline(now, step, replace(view, within=within))
+    times = timeline(await health.points(within, step, view.code), step, charted)
     changes = await page_context.tx.service(TimelineService).changes(within, page_context.now)
     marks = marks_of(changes)
     await compare(times, within, lambda one: health.points(one, step, view.code))
     times.data["marks"] = drawn(marks)
     if causes is None or within != view.within:
-        stored = await page_context.tx.service(IncidentService).since(within.start)
-        causes = [one for one in causes_of(stored, within) if of_api(one.incident, view.code)]
-    troubles = _by_fip(causes)
-    lanes = []
-    for fip_id, found in troubles[:_MOST_LANES]:
+        causes = await causes_over(page_context, charted)
+    lanes = await lanes_of(
+        page_context,
+        charted,
+        by_fip(causes),
+        names,
+        lambda one: f"{HEALTH}/fip/{one}{view.query()}",
+    )
+    return Trend(times, lanes, marks, within)
+
+
+async def causes_over(page_context: PageContext, view: HealthQuery) -> Sequence[StoredIncident]:
+    """Returns the causes in the time of a view, of its API."""
+    stored = await page_context.tx.service(IncidentService).since(view.within.start)
+    return [one for one in causes_of(stored, view.within) if of_api(one.incident, view.code)]
+
+
+async def lanes_of(
+    page_context: PageContext,
+    view: HealthQuery,
+    fips: Sequence[tuple[str, Sequence[StoredIncident]]],
+    names: Mapping[str, str],
+    path: Callable[[str], str],
+) -> Lanes:
+    """Reads the lanes of the first FIPs, each with its causes; the worst comes first."""
+    within, health = view.within, page_context.tx.service(HealthService)
+    step = step_for(within)
+    lanes, first = [], within.start
+    for fip_id, found in fips[:_MOST_LANES]:
         codes = frozenset({view.code}) if view.code else _codes(found)
         points = await health.steps(within, step, codes, fip_id=fip_id)
-        name = names.get(fip_id, fip_id)
-        lanes.append(_lane(name, f"{HEALTH}/fip/{fip_id}{view.query()}", points, step, found))
-    return Trend(
-        times,
-        (within.start - now[0].start) / step.value if now else 0,
+        first = points[0].start if points else first
+        lanes.append(_lane(names.get(fip_id, fip_id), path(fip_id), points, step, found))
+    return Lanes(
+        (within.start - first) / step.value,
         (within.end - within.start) / step.value,
         sorted(lanes, key=lambda one: -one.bad),
-        max(0, len(troubles) - _MOST_LANES),
-        marks,
-        within,
+        max(0, len(fips) - _MOST_LANES),
     )
 
 
 def _codes(found: Sequence[StoredIncident]) -> frozenset[str]:
-    return frozenset(code for one in found for code in shown_codes(one.incident))
+    of_causes = frozenset(code for one in found for code in shown_codes(one.incident))
+    return of_causes or frozenset(CUSTOMER_CODES)
 
 
-def _by_fip(
+def by_fip(
     causes: Sequence[StoredIncident],
 ) -> Sequence[tuple[str, Sequence[StoredIncident]]]:
     """Returns the FIPs at which causes are, those with open ones first, then by bad windows."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from litestar.params import FromPath
@@ -20,6 +21,7 @@ from mudra.metrics.notifications.webhook import Event, NoSuchWebhook, Owner, Web
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.overview.mail_queue_store import MailQueue, NoSuchMail, QueuedMail
+from mudra.shared.email_message import links_in
 from mudra.storage.mail.outbox import Outbox
 
 NOTIFICATIONS: Final = f"{ACCOUNT}/notifications"
@@ -91,7 +93,15 @@ async def notification(page_context: PageContext, mail_id: FromPath[UUID]) -> Ou
     found = await page_context.tx.service(Outbox).mail(str(mail_id))
     if found is None or found.email.to != page_context.user.email:
         return NoSuchMail()
-    return RenderedPage("notification.html", {"mail": found})
+    return RenderedPage(
+        "notification.html", {"mail": found, "link": _first_page(found.email.shown)}
+    )
+
+
+def _first_page(text: str) -> str:
+    """Returns the address, below the host, of the first page of the console that a text names."""
+    pages = (urlsplit(one) for one in links_in(text))
+    return next((one.path for one in pages if one.path.startswith("/console/")), "")
 
 
 async def _notifications(page_context: PageContext) -> Sequence[Notification]:

@@ -92,8 +92,11 @@ function folds(root) {
       const button = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: "⌄" });
       button.setAttribute("aria-label", table.dataset.more);
       button.setAttribute("aria-expanded", "false");
+      const folded = row.querySelector(":scope > td > details");
       button.addEventListener("click", () => {
-        button.setAttribute("aria-expanded", String(row.classList.toggle("open")));
+        const open = row.classList.toggle("open");
+        button.setAttribute("aria-expanded", String(open));
+        if (folded) folded.open = open;
       });
       const cell = row.insertCell();
       cell.className = "unfold";

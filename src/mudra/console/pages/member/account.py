@@ -12,10 +12,9 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_responses import own_page_path
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
-from mudra.console.pages.member.account_alarms import alarm_facts
+from mudra.console.pages.member.account_alarms import alarm_facts, language_facts
 from mudra.http.auth.gates import SIGNED_IN
 from mudra.identity.accounts.choose_display_zone import choose_display_zone
-from mudra.identity.accounts.choose_language import choose_language
 from mudra.identity.accounts.manage_accounts import end_token as end_user_token
 from mudra.identity.accounts.password_rules import MAX_LENGTH, MIN_LENGTH
 from mudra.identity.accounts.user_token_store import UserTokens
@@ -53,7 +52,7 @@ async def account_page(
             "password_problem": sentence(text) if text else "",
             "min_length": MIN_LENGTH,
             "max_length": MAX_LENGTH,
-            **_language_facts(page_context),
+            **language_facts(page_context),
             **await alarm_facts(page_context),
         },
         problem.status if problem else 200,
@@ -79,33 +78,6 @@ async def end_session(page_context: PageContext, fields: Fields) -> Outcome:
     return GoTo(f"{ACCOUNT}?told={'session' if ended else 'nothing'}")
 
 
-@page.post("/account/language", gate=SIGNED_IN)
-async def change_language(page_context: PageContext, fields: Fields) -> Outcome:
-    """Change the language of the user's emails and pages, and return to the page of a switch."""
-    known = {one.tag for one in page_context.dependencies.languages.choices}
-    outcome = await choose_language(
-        page_context.tx,
-        page_context.user,
-        page_context.caller,
-        fields.get("language", ""),
-        known,
-    )
-    if isinstance(outcome, Refusal):
-        return outcome
-    back = own_page_path(fields["to"]) if "to" in fields else f"{ACCOUNT}?told=language"
-    return GoTo(back, language=outcome)
-
-
-def _language_facts(page_context: PageContext) -> dict[str, object]:
-    """Returns what the account page shows of languages."""
-    languages = page_context.dependencies.languages
-    return {
-        "languages": languages.choices,
-        "chosen_language": page_context.user.language,
-        "network_language": languages.name_of(languages.default.tag),
-    }
-
-
 @page.post("/account/zone", gate=SIGNED_IN)
 async def change_zone(page_context: PageContext, fields: Fields) -> Outcome:
     """Change the time zone of the user's pages, and return to the page of the switch."""
@@ -121,6 +93,5 @@ handlers: Final[list[ControllerRouterHandler]] = [
     account,
     end_token,
     end_session,
-    change_language,
     change_zone,
 ]

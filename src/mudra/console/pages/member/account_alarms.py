@@ -1,5 +1,6 @@
-"""The part of the account page about alarms: severity, quiet hours, time zone."""
+"""The part of the account page about the language, and alarms: severity, quiet hours, time zone."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from litestar.types import ControllerRouterHandler
@@ -9,11 +10,13 @@ from mudra.console.framework import page
 from mudra.console.framework.navigation import ACCOUNT
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_responses import own_page_path
 from mudra.console.framework.page_results import GoTo, Outcome
 from mudra.http.auth.gates import SIGNED_IN
 from mudra.http.request.alarm_requests import AlarmPreferencesRequest, clock_text, severity_word
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
+from mudra.identity.accounts.choose_language import choose_language
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import api_names
@@ -29,8 +32,9 @@ ZONES: Final = (
     *("America/Los_Angeles", "America/New_York"),
 )
 """Offered; any other name of the time zone database may be typed."""
+_SAVED: Final = f"{ACCOUNT}?told=preferences#alarms"
 _FROM: Final = {
-    "minor": translatable("all: also slow calls, refused requests and silent agents"),
+    "minor": translatable("all: also slow calls and silent agents"),
     "major": translatable("major: calls fail"),
     "critical": translatable("critical: half of the calls or more fail"),
     "none": translatable("none"),
@@ -87,7 +91,7 @@ async def alarm_facts(page_context: PageContext) -> dict[str, object]:
 
 @page.post("/account/alarms", gate=SIGNED_IN)
 async def change_alarms(page_context: PageContext, fields: Fields) -> Outcome:
-    """Change the user's alarm preferences."""
+    """Change the user's alarm preferences, and the language of emails and pages."""
     names = {one.encode_name: one.encode_name for one in structs.fields(AlarmPreferencesRequest)}
     sent = {name: fields[name].strip() for name in names if name in fields}
     apis = [code for code in TYPE_OF_API if f"api.{code}" in fields]
@@ -99,7 +103,39 @@ async def change_alarms(page_context: PageContext, fields: Fields) -> Outcome:
     service, user_id = page_context.tx.service(AlarmPreferenceService), page_context.user.user_id
     preferences = wanted.preferences(await service.of(user_id))
     outcome = await service.set(user_id, preferences, page_context.caller)
-    return outcome if isinstance(outcome, Refusal) else GoTo(f"{ACCOUNT}?told=alarms#alarms")
+    if isinstance(outcome, Refusal):
+        return outcome
+    chosen_language = page_context.user.language
+    if fields.get("language", chosen_language) == chosen_language:
+        return GoTo(_SAVED)
+    language = await choose(page_context, fields)
+    return language if isinstance(language, Refusal) else GoTo(_SAVED, language=language)
 
 
-handlers: Final[list[ControllerRouterHandler]] = [change_alarms]
+async def choose(page_context: PageContext, fields: Mapping[str, str]) -> str | Refusal:
+    """Change the language to the field `language`; empty is the network's. Returns it."""
+    known = {one.tag for one in page_context.dependencies.languages.choices}
+    user, wanted = page_context.user, fields.get("language", "")
+    return await choose_language(page_context.tx, user, page_context.caller, wanted, known)
+
+
+@page.post("/account/language", gate=SIGNED_IN)
+async def change_language(page_context: PageContext, fields: Fields) -> Outcome:
+    """Change the language of the user's emails and pages, and return to the page of the switch."""
+    outcome = await choose(page_context, fields)
+    if isinstance(outcome, Refusal):
+        return outcome
+    return GoTo(own_page_path(fields.get("to", "")), language=outcome)
+
+
+def language_facts(page_context: PageContext) -> dict[str, object]:
+    """Returns what the account page shows of languages."""
+    languages = page_context.dependencies.languages
+    return {
+        "languages": languages.choices,
+        "chosen_language": page_context.user.language,
+        "network_language": languages.name_of(languages.default.tag),
+    }
+
+
+handlers: Final[list[ControllerRouterHandler]] = [change_alarms, change_language]

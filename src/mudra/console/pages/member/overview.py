@@ -9,6 +9,7 @@ from litestar.types import ControllerRouterHandler
 from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Outcome, RenderedPage
+from mudra.console.pages.member.health.latest_calls import latest_calls
 from mudra.http.auth.gates import READER
 from mudra.localization.language import gettext, translatable
 from mudra.overview.action_items import member_attention
@@ -52,6 +53,7 @@ async def overview(page_context: PageContext, entity_id: FromPath[str]) -> Outco
             "tokens": found.facts.tokens,
             "refused": found.facts.refused,
             "steps": await onboarding_of(tx, entity_id),
+            "calls": await latest_calls(page_context),
         },
     )
 

@@ -49,6 +49,7 @@ _MEMBERS: Final = Table[Member](
         ),
     ),
     first_sort="entity",
+    rows=10,
 )
 
 

@@ -11,20 +11,20 @@ from mudra.localization.language import current, translatable
 from mudra.metrics.health.api_names import type_name
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture, Row, failed_calls, worst_api
-from mudra.metrics.payload.catalogue import CALL_CODES, Tag
-from mudra.metrics.rollup.percentage import percentage, share_of
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.rollup.percentage import percentage
 from mudra.shared.entity_type import EntityType
 
 ApiOfPair = tuple[str | None, str, Tag, str]
 """An API between an AA and a FIP."""
 _STATUSES: Final = {
-    Status.GOOD: translatable("GOOD"),
-    Status.BAD: translatable("BAD"),
-    Status.UNSURE: translatable("UNSURE"),
+    Status.GOOD: translatable("good"),
+    Status.BAD: translatable("bad"),
+    Status.UNSURE: translatable("too few calls"),
 }
 _TONES: Final = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
-_RECOVERED: Final = translatable("BAD EARLIER")
-"""BAD over the time of the page, GOOD in the last hour; it comes after BAD where that is sorted."""
+_RECOVERED: Final = translatable("bad earlier")
+"""Bad over the time of the page, good in the last hour; it comes after bad where that is sorted."""
 
 
 class Line(Struct, frozen=True, gc=False):
@@ -106,30 +106,14 @@ def lines_table(other: str, *, every: bool, one_api: bool) -> Table[Line]:
             ),
             *([rest] if worst else []),
         ),
-        first_sort="status",  # BAD, BAD EARLIER, GOOD, UNSURE: bad ones first
+        first_sort="status",  # bad, bad earlier, good, too few calls: bad ones first
         rows=20,
     )
 
 
-class Figure(Struct, frozen=True):
-    """Success in percent of the calls that count toward it; None without any."""
-
-    share: float | None
-    eligible: int
-
-
-def figure_of(rows: Sequence[Row], code: str) -> Figure:
-    """Returns the success of some pairs: of the calls of an API, or of all without `code`."""
-    wanted = {code} if code else CALL_CODES
-    found = [
-        api.health
-        for row in rows
-        for api in row.apis
-        if api.tag is Tag.REQUESTS and api.type in wanted
-        if api.health is not None
-    ]
-    succeeded, eligible = sum(one.succeeded for one in found), sum(one.eligible for one in found)
-    return Figure(percentage(share_of(succeeded, eligible), 1), eligible)
+def shown_first(lines: Sequence[Line], *, every: bool) -> Sequence[Line]:
+    """Returns the bad ones; with `every` all of them."""
+    return lines if every else [one for one in lines if one.status is Status.BAD]
 
 
 def lines_of(

@@ -19,19 +19,19 @@ from mudra.console.health.health_query import (
     ALL_ROWS,
     RANGES,
     HealthQuery,
-    leading,
     query_of,
 )
 from mudra.console.health.health_query import USUAL as LATEST
 from mudra.console.health.incident_state import recovering_ids
 from mudra.console.health.labels import cause_lines, member_headline
-from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
+from mudra.console.health.over_time import LATER, OVER_TIME, PART
 from mudra.console.health.planned import planned_maintenances
+from mudra.console.pages.member.health.charted import charted_of, charts
 from mudra.console.pages.member.health.health_lines import (
     ApiOfPair,
-    figure_of,
     lines_of,
     lines_table,
+    shown_first,
 )
 from mudra.console.pages.member.health.is_it_me import ComparisonLine, compared_with_others
 from mudra.console.pages.member.health.own_reports import OwnReports, own_reports
@@ -45,12 +45,11 @@ from mudra.metrics.health.picture import Row
 from mudra.metrics.incidents.explanation import may_see, of_api
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
-from mudra.metrics.incidents.subject import aa_concerned, fip_concerned
+from mudra.metrics.incidents.subject import fip_concerned
 from mudra.metrics.notifications.followed_fips import FollowService
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
 from mudra.shared.time_text import INDIA
-from mudra.timeline.timeline_service import Reader, TimelineService
 
 _QUIET: Final = "24h"
 """What the page opens on while nothing is wrong: a member's calls of one hour may be few."""
@@ -67,12 +66,13 @@ async def health(page_context: PageContext) -> Outcome:
     view = query_of(page_context.query, page_context.now, await _usual(page_context))
     if not isinstance(view, HealthQuery):
         return view
-    has_charts = page_context.member.entity_type != EntityType.FIU.value
-    if has_charts and OVER_TIME.is_part(page_context.query):
-        charts = await _charts(page_context, view)
-        if isinstance(charts, Download):
-            return charts
-        return RenderedPage(PART, {**charts, "leading": view})
+    if OVER_TIME.is_part(page_context.query):
+        followed = await _followed(page_context)
+        drawn = charted_of(page_context, view, (), (), ())
+        found = await charts(page_context, drawn, followed)
+        return (
+            found if isinstance(found, Download) else RenderedPage(PART, {**found, "leading": view})
+        )
     heading = gettext(_TITLES[EntityType(page_context.member.entity_type)])
     facts = {"view": view, "heading": heading}
     return StreamedPage("health.html", facts, lambda then: _content(then, view))
@@ -118,51 +118,34 @@ async def _followed(page_context: PageContext) -> frozenset[str]:
     return await page_context.tx.service(FollowService).of(page_context.member.entity_id)
 
 
-async def _charts(page_context: PageContext, view: HealthQuery) -> Mapping[str, object] | Download:
-    """Returns the charts of the calls that a member makes or receives; a FIU's are not counted."""
-    member = page_context.member
-    kind = EntityType(member.entity_type)
-    if kind is EntityType.FIU:
-        return LATER
-    own = Reader(member.entity_id)
-    changes = await page_context.tx.service(TimelineService).of_member(
-        own, view.within, page_context.now
-    )
-    return await over_time(
-        page_context,
-        view,
-        aa_id=member.entity_id if kind is EntityType.AA else None,
-        fip_id=member.entity_id if kind is EntityType.FIP else None,
-        changes=changes,
-    )
-
-
 async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str, object] | Download:
     entity_id, within = page_context.member.entity_id, view.within
     kind = EntityType(page_context.member.entity_type)
     incidents = await _concerning(page_context, view)
-    first = leading(view, [one for one in incidents if _is_at(one, entity_id)])
-    charts: Mapping[str, object] | Download = LATER
-    if not OVER_TIME.comes_later(page_context.query):
-        charts = await _charts(page_context, first)
-    if isinstance(charts, Download):
-        return charts
-    own = await _own(page_context, within)
-    every = "export" in page_context.query  # a file has a row for each API
-    table = lines_table(
-        "AA" if kind is EntityType.FIP else "FIP", every=every, one_api=bool(view.code)
-    )
-    followed = await _followed(page_context)
+    own, followed = await _own(page_context, within), await _followed(page_context)
     rows = [row for row in own.rows if not followed or row.subject.fip_id in followed]
+    drawn = charted_of(page_context, view, incidents, rows, followed)
+    later = OVER_TIME.comes_later(page_context.query)
+    over = LATER if later else await charts(page_context, drawn, followed)
+    if isinstance(over, Download):
+        return over
+    every = "export" in page_context.query  # a file has a row for each API
+    other = "AA" if kind is EntityType.FIP else "FIP"
+    table = lines_table(other, every=every, one_api=bool(view.code))
     good_now = await _good_now(page_context, view) if _any_bad(rows) else frozenset()
     health = page_context.tx.service(HealthService)
     names, judged_until = await health.names(), await health.judged_until()
+    troubled = _any_bad(rows) and not followed
+    asked_for_all = bool(view.rows) or every or "health.q" in page_context.query
     lines = await shared_table(
         page_context,
         ("lines", "" if kind is EntityType.FIU else entity_id, within, view.code, followed),
         (rows, good_now, names),
         table,
-        lambda: lines_of(rows, kind, view.code, good_now, names, every=every),
+        lambda: shown_first(
+            lines_of(rows, kind, view.code, good_now, names, every=every),
+            every=asked_for_all or not troubled,
+        ),
         gettext("No AA reported any traffic in this time."),
         gettext("Choose a longer time above to see more."),
     )
@@ -174,10 +157,9 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         is_it_me = await compared_with_others(page_context, rows, within, view.code)
         reports = await own_reports(page_context, within)
     return reports.export(page_context.query) or {
-        **charts,
-        "leading": first,
-        "figure": figure_of(rows, first.code),
-        "has_charts": kind is not EntityType.FIU,
+        **over,
+        **drawn.shown(rows, kind),
+        "names": names,
         **(await _choices(page_context) if kind is EntityType.FIU else {}),
         "causes": cause_lines(
             incidents,
@@ -186,6 +168,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
             recovering=recovering_ids(incidents, judged_until, page_context.now),
         ),
         "lines": lines,
+        "troubled": troubled,
         "planned": await planned_maintenances(
             page_context, within, names, {entity_id, *(row.subject.fip_id for row in rows)}
         ),
@@ -210,11 +193,6 @@ async def _own(page_context: PageContext, within: TimeRange) -> HealthOfMember:
     return await page_context.tx.service(HealthService).of_member(
         member.entity_id, EntityType(member.entity_type), within, page_context.now, by_aa=True
     )
-
-
-def _is_at(stored: StoredIncident, entity_id: str) -> bool:
-    subject = stored.incident.subject
-    return entity_id in {aa_concerned(subject), fip_concerned(subject)}
 
 
 def _any_bad(rows: Sequence[Row]) -> bool:
