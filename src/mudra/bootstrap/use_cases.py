@@ -154,7 +154,7 @@ def _add_metrics(parts: "Dependencies", use_cases: UseCases) -> None:
         lambda tx: CapacityService(
             tx.service(VolumeService),
             CapacityNotices(tx),
-            PostgresWebhooks(tx, parts.encryption),
+            Webhooks(tx),
             AuditLog(tx),
         ),
     )

@@ -16,7 +16,7 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.comparison.capacity_store import CapacityNotice, CapacityNotices
 from mudra.comparison.forecast import Busiest
 from mudra.comparison.volume_service import VolumeService
-from mudra.metrics.notifications.webhook_ports import WebhookMessages
+from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.storage.database.transaction import OpenTransaction
 
 _SUBJECT_S = 60.0
@@ -43,7 +43,7 @@ class CapacityService(Struct, frozen=True):
 
     volume: VolumeService
     notices: CapacityNotices
-    messages: WebhookMessages
+    messages: Webhooks
     audit_log: AuditLog
 
     async def look(
