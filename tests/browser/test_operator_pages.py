@@ -98,6 +98,25 @@ def test_a_refused_silence_shows_why_in_sight(visit: Visit, operator: Operator) 
     expect(page.get_by_label("Reason")).to_have_value("typed with care")
 
 
+def test_institutions_are_chosen_by_name_and_taken_away(visit: Visit, operator: Operator) -> None:
+    """The field of IDs is a list of names; what is typed without choosing counts too."""
+    first, second, third = (in_thread(new_member, visit.service, "FIP").entity_id for _ in "abc")
+    sign_in(visit, operator)
+    page = visit.page
+    page.goto(f"{visit.service.root}{operator_path('announcements')}")
+    finder = page.get_by_label("Institutions")
+    finder.fill(first)
+    finder.fill(f"{second}, {third}")
+    finder.press("Tab")
+
+    expect(page.locator(".chips li")).to_have_count(3)
+    page.get_by_role("button", name="Remove").nth(1).click()
+    expect(page.locator("input[name=institutions]")).to_have_value(f"{first}, {third}")
+    expect(page.locator("input[name=institutions]")).to_be_hidden()
+    expect(finder).to_be_focused()
+    assert visit.violations() == []
+
+
 def test_what_to_do_with_ticked_members_is_in_sight(visit: Visit, operator: Operator) -> None:
     for _ in range(3):
         in_thread(new_member, visit.service)

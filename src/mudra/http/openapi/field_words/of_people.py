@@ -163,6 +163,7 @@ MATTERS: Final[Meanings] = {
     Matter.BUDGET: "an error budget is gone, or will be",
     Matter.DISPUTE: "a dispute waits for the operator",
     Matter.WEAK_KEY: "a registered key that anyone can factor",
+    Matter.WEBHOOK: "a webhook whose last message was not taken",
 }
 URGENCIES: Final[Meanings] = {
     Urgency.BROKEN: "it already does harm",
