@@ -227,7 +227,7 @@ def test_parts_of_a_long_page_are_tabs_on_a_phone(tour: Visit, operator: Operato
     member = in_thread(new_member, tour.service)
     sign_in(tour, operator)
     page = tour.page
-    page.set_viewport_size({"width": 390, "height": 800})
+    page.set_viewport_size({"width": 390, "height": 560})
     page.goto(f"{tour.service.root}{operator_path(f'members/{member.entity_id}')}")
     tabs = page.locator("nav.index a")
     parts = page.locator("main section > h2:visible, main section > .apart > h2:visible")
