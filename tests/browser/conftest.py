@@ -57,6 +57,8 @@ class Visit:
 
     page: Page
     service: Service
+    axe: str
+    """The text of axe-core: each page that it looks at loads half a megabyte, and no other does."""
     complaints: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
     only_colors: bool = False
@@ -73,6 +75,8 @@ class Visit:
 
     def violations(self) -> list[str]:
         """What axe-core finds wrong, over all of WCAG 2.2 A and AA and its best practices."""
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(self.axe)
         found = self.page.evaluate(
             "rules => axe.run(document, { resultTypes: ['violations'], iframes: false,"
             " ...(rules && { runOnly: rules }) })"
@@ -122,10 +126,9 @@ def watched(
         color_scheme=scheme,
         reduced_motion="reduce",  # colours that are on their way have no contrast to measure
     )
-    context.add_init_script(axe)
     page = context.new_page()
     page.set_default_timeout(_PATIENCE_MS)
-    visit = Visit(page, service)
+    visit = Visit(page, service, axe)
     page.on("console", visit.noticed)
     page.on("pageerror", lambda error: visit.complaints.append(str(error)))
     page.on("request", visit.asked)

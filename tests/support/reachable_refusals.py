@@ -12,73 +12,86 @@ import sys
 import textwrap
 import types
 import typing
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 from mudra.shared.refusal import RefusalKind
 
 OURS = "mudra."
 
 
-@dataclass
-class Found:
-    """Refusals of one kind, by the name of their constant, class or function."""
+class Reached(NamedTuple):
+    """The names in the code of one function that lead to refusals."""
 
-    kind: RefusalKind
-    refusals: dict[str, object] = field(default_factory=dict)
-    read: set[types.FunctionType] = field(default_factory=set)
+    refusals: Sequence[tuple[RefusalKind, str, object]]
+    """With the name of each one's constant, class or function."""
+    functions: Sequence[tuple[object, frozenset[type]]]
+    """The functions that it may call, each with classes that are known where it is called."""
 
-    def note(self, name: str, value: object) -> None:
-        """Keep a refusal of this kind."""
-        if getattr(value, "kind", None) is self.kind and "sentence" in dir(value):
-            self.refusals[value.__name__ if isinstance(value, type) else name] = value
+
+NOTHING: Final = Reached((), ())
 
 
 def refusals_of(handler: object, kind: RefusalKind) -> dict[str, object]:
-    """The refusals of a kind that a handler can come to."""
-    found = Found(kind)
+    """The refusals of a kind that a handler can come to, by name."""
+    found: dict[str, object] = {}
+    seen: set[types.FunctionType] = set()
     left: list[tuple[object, frozenset[type]]] = [(handler, frozenset())]
     while left:
         one, classes = left.pop()
         function = plain(one)
-        if isinstance(function, types.FunctionType) and function not in found.read:
-            found.read.add(function)
-            left += read(function, classes, found)
-    return found.refusals
+        if isinstance(function, types.FunctionType) and function not in seen:
+            seen.add(function)
+            reached = read(function, classes)
+            found |= {name: value for of, name, value in reached.refusals if of is kind}
+            left += reached.functions
+    return found
 
 
-def read(function: types.FunctionType, given: frozenset[type], found: Found) -> Iterator[Any]:
-    """Note the refusals that a function names; give the functions that it may call.
+@functools.cache
+def read(function: types.FunctionType, given: frozenset[type]) -> Reached:
+    """Reads what a function names, once for all calls that come to it.
 
     `given` are the classes whose methods it may call though it names none of them.
     """
     tree = tree_of(function)
     if tree is None:
-        return
-    names = names_of(function)
-    taken = {one for kind in function.__annotations__.values() for one in named(kind, names)}
+        return NOTHING
+    names, aside = names_of(function), not_made(tree)
+    taken = frozenset(one for of in function.__annotations__.values() for one in named(of, names))
     classes = {*given, *taken}
-    aside = not_made(tree)
-    attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    if found.kind.name in attributes:  # it makes a plain refusal
-        found.refusals[function.__name__] = function
-    for node in ast.walk(tree):
+    nodes = [*ast.walk(tree)]
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    refusals: list[tuple[RefusalKind, str, object]] = [
+        (kind, function.__name__, function) for kind in RefusalKind if kind.name in attributes
+    ]  # it makes plain refusals
+    functions: list[tuple[object, frozenset[type]]] = []
+    for node in nodes:
         if isinstance(node, ast.Name) and id(node) not in aside and node.id in names:
             value = names[node.id]
-            found.note(node.id, value)
+            refusals += refusal(node.id, value)
             if isinstance(value, type) and is_ours(value):
                 classes.add(value)
             elif isinstance(value, types.FunctionType) and is_ours(value):
                 near = value.__module__ == function.__module__
-                yield value, frozenset(taken) if near else frozenset()
+                functions.append((value, taken if near else frozenset()))
             elif isinstance(value, types.ModuleType) and value.__name__.startswith(OURS):
-                yield from ((getattr(value, name, None), frozenset()) for name in attributes)
-    yield from (
+                functions += (
+                    (getattr(value, name, None), frozenset()) for name in sorted(attributes)
+                )
+    functions += (
         (inspect.getattr_static(one, name), of_fields(one) | {one})
-        for one in classes
-        for name in attributes & {*dir(one)}
+        for one in sorted(classes, key=lambda one: (one.__module__, one.__qualname__))
+        for name in sorted(attributes & {*dir(one)})
     )
+    return Reached(refusals, functions)
+
+
+def refusal(name: str, value: object) -> Iterator[tuple[RefusalKind, str, object]]:
+    """The value with its kind, if it is a refusal."""
+    kind = getattr(value, "kind", None)
+    if isinstance(kind, RefusalKind) and "sentence" in dir(value):
+        yield kind, value.__name__ if isinstance(value, type) else name, value
 
 
 def not_made(tree: ast.AST) -> set[int]:

@@ -15,7 +15,7 @@ from mudra.metrics.rollup.coverage import TimeRange
 MAX_AT_ONCE = 24
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-NOW, NEXT_DAY = START + DAY, START + 2 * DAY
+NOW, NEXT_DAY = START + 16 * HOUR, START + 2 * DAY
 BANK, OTHER = Fip("DOWN-BANK"), Fip("OTHER-BANK")
 LATE = TimeRange(START + 6 * HOUR, START + 9 * HOUR)
 SOON = timedelta(minutes=2)
@@ -23,7 +23,7 @@ SOON = timedelta(minutes=2)
 
 @pytest.fixture(scope="module")
 def good_day() -> Detection:
-    """A day without any failure."""
+    """Most of a day, without any failure."""
     found = Detection()
     found.until(NOW)
     return found
