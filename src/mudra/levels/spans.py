@@ -63,7 +63,7 @@ def spans_of(
     """
     if member.role is None:
         return ()
-    with written_in(ENGLISH):  # it is signed: the same, whoever has it made
+    with written_in(ENGLISH):  # it is signed: the same in every language
         found = [
             *_of_incidents(member, incidents),
             *_of_maintenances(member, maintenances, within, rule),

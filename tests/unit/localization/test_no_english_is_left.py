@@ -52,6 +52,7 @@ TO_PROGRAMS = {
     "as many pushes are in progress as can be accepted at once; nothing was stored, try again",
     "more pushes of this tag than are permitted",
     "no subscription has this link",
+    "the operator of this network publishes no service levels",
 }
 """Refusals that no page of the console shows."""
 

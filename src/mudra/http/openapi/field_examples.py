@@ -270,6 +270,8 @@ _NUMBERS: Final[_Shown] = (
     ({"estimate": 900, "low": 880, "high": 920}, "TimeDetails.p95"),
     ({"estimate": 1400, "low": 1380, "high": 1420}, "TimeDetails.p99"),
     (95, "target Target.value"),
+    ("2026-03", "PublicLevel.month"),
+    ("2026-04-01T01:10:03Z", "PublicLevel.made"),
     (1.5, "timeout_percentage"),
     (2.5, "failing_before_percentage"),
     (62.5, "failing_percentage"),
@@ -291,6 +293,7 @@ _WHETHER: Final[_Shown] = (
         False,
         (
             "exempt dryRun more withoutAdmin too_few_calls byOperator PublicMaintenance.ended late "
+            "NetworkRule.published contested "
             "enforced first UserDetails.secondFactor SilenceDetails.maintenance"
         ),
     ),

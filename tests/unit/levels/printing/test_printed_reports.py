@@ -129,7 +129,7 @@ def test_every_number_of_the_report_is_printed(tag: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_is_signed_is_english_whoever_has_it_made(seed: int) -> None:
+def test_what_is_signed_is_english_in_every_language(seed: int) -> None:
     with written_in(Languages().of("hi")):
         made = evidence_of(random_world(seed)).spans
 

@@ -13,6 +13,7 @@ from litestar.datastructures import Headers
 from msgspec.structs import replace
 
 from mudra.console.pages.public.status_cache import CachedStatus, StatusCache
+from mudra.levels.printing.published import LevelsReader
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.health.status_history import StatusSnapshot
@@ -30,7 +31,7 @@ class Readers:
     def __init__(self) -> None:
         self.made: Counter[str] = Counter()
         self.now = NOW
-        self._cache = StatusCache(Path(), StatusReader(), monotonic)
+        self._cache = StatusCache(Path(), StatusReader(), LevelsReader(), monotonic)
 
     async def ask(
         self, query: str = "", snapshot: StatusSnapshot = SNAPSHOT, **headers: str

@@ -329,6 +329,13 @@ class Readings:
         return self._left.pop()
 
 
+class Unpublished:
+    """A network that publishes no service levels."""
+
+    async def read(self, *_: object) -> None:
+        return None
+
+
 @pytest.mark.parametrize(
     ("later", "fresh"), [(timedelta(minutes=29), True), (timedelta(days=1), False)]
 )
@@ -336,9 +343,10 @@ def test_a_process_that_starts_shows_what_another_one_kept(
     tmp_path: Path, later: timedelta, fresh: bool
 ) -> None:
     readings: Any = Readings()
+    levels: Any = Unpublished()
 
     async def first_of_a_process(now: datetime) -> CachedStatus | None:
-        cache = StatusCache(tmp_path, readings, monotonic)
+        cache = StatusCache(tmp_path, readings, levels, monotonic)
         given: Any = SimpleNamespace(reads=None, clock=lambda: now)
         return await cache.get(given)
 
