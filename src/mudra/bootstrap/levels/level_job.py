@@ -25,7 +25,7 @@ _LIMIT: Final = timedelta(hours=6)
 
 
 def level_jobs(dependencies: Dependencies, turn: asyncio.Lock) -> list[Job]:
-    """Returns the jobs, those of levels daily, each share of FIPs in its `turn` among large work.
+    """Returns the jobs; each share of FIPs of a job takes its `turn` among large work.
 
     Late reports and decisions change the last month, and a budget is that of a month.
     """
