@@ -37,7 +37,7 @@ _FLOOR: Final = PublicFloor()
 
 
 class PublicLevel(Struct, frozen=True):
-    """What one FIP delivered in one month, over all calls for customers."""
+    """One month of one FIP, over all calls for customers."""
 
     fip_id: str
     name: str
@@ -58,7 +58,7 @@ class PublicLevel(Struct, frozen=True):
 
 
 class PublicLevels(Struct, frozen=True, eq=False):  # thousands of rows: compared by identity
-    """What each FIP delivered in each of the last six months that have reports."""
+    """The figures of each FIP in each of the last six months that have reports."""
 
     levels: list[PublicLevel]
     """The newest month first, then by name."""

@@ -122,7 +122,7 @@ DAYS: Final = Table[Day](
 
 
 class LevelLine(Struct, frozen=True):
-    """What one institution delivered in one month."""
+    """One month of one institution: what it delivered."""
 
     level: PublicLevel
     name: str
