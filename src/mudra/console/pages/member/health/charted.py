@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download
@@ -114,7 +115,7 @@ async def charts(
     )
     if isinstance(found, Download) or page_context.member.entity_type != EntityType.FIU.value:
         return found
-    whole = drawn.view.in_course
+    whole = replace(drawn.view.in_course, code="")  # a lane is of whatever fails at its FIP
     troubles = dict(by_fip(await causes_over(page_context, whole)))
     fips = sorted(followed) if followed else list(troubles)
     return {
