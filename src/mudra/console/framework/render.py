@@ -84,6 +84,11 @@ def _windows(count: int) -> str:
     return span_text(count * _WINDOW)
 
 
+def _window_end(start: datetime) -> datetime:
+    """Return when a window is over that began then."""
+    return start + _WINDOW
+
+
 class Colors(Struct, frozen=True):
     """The color schemes that a page has, and where its dark colors apply (a media query)."""
 
@@ -127,6 +132,7 @@ def environment() -> jinja2.Environment:
         "sentence": sentence,
         "rate": _rate,
         "windows": _windows,
+        "window_end": _window_end,
     }
     return made
 
