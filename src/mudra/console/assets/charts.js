@@ -75,8 +75,11 @@ function bad(data) {
   return { markArea: { silent: true, itemStyle: { color: colour("down"), opacity: 0.12 }, data: areas } };
 }
 
+// A point without neighbors has no line, so it is drawn in any case.
+const isAlone = (values, i) => (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null;
 const line = (data, name, values, tint, more = {}) => ({
-  name, type: "line", data: points(data, values), symbol: "circle", symbolSize: 4, showSymbol: values.length < 30,
+  name, type: "line", data: points(data, values), symbol: "circle", showSymbol: true,
+  symbolSize: (_, { dataIndex }) => (values.length < 30 || isAlone(values, dataIndex) ? 4 : 0),
   lineStyle: { width: 2, color: tint }, itemStyle: { color: tint }, connectNulls: false, ...more,
 });
 
