@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from mudra.metrics.attribution.baselines.latency_baseline import (
     learn_latency,
+    slower_together,
     thresholds,
     usual_median,
 )
@@ -90,9 +91,9 @@ def evaluate_window(evidence: Evidence, state: State) -> Evaluation:
     reported = evidence.reported.copy()
     reported[[one.aa for one in implausible]] = False
     evaluated = replace(evidence, reported=reported).evaluated_cells
-    counts = lane_counts(
-        evidence, evaluated, thresholds(state.latency, evidence.hour), state.previous_requests
-    )
+    slower = slower_together(state.latency, evidence, evaluated)
+    limits = thresholds(state.latency, evidence.hour, slower)
+    counts = lane_counts(evidence, evaluated, limits, state.previous_requests)
     wandering = wander(state.rates, counts.events, evidence.hour, evidence.weekday)
     usual = usual_rates(state.rates, wandering.log_odds, evidence.hour, evidence.weekday)
     work = _Window(evidence, counts, usual, wandering.voice, state)

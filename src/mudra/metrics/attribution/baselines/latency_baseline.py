@@ -28,6 +28,9 @@ _SPREAD_SAMPLES: Final = 20.0
 _SLOW_FACTOR: Final = 1.5
 """Near the median a shift of all times changes the count of slow calls the most."""
 _TAIL_FACTOR: Final = 2.5
+_SLOWER_TOGETHER: Final = 0.25
+"""A factor of 1.3: up to it times of all FIPs wander together; beyond it the network is slow."""
+_FEWEST_FIPS: Final = 8
 NEVER_MS: Final = 1e12
 """A time that no call takes: without history nothing is slow."""
 
@@ -72,9 +75,32 @@ def usual_median(baseline: LatencyBaseline, hour: int) -> Floats:
     return np.asarray(baseline.median[:, None, :] + rest[None], np.float32)
 
 
-def thresholds(baseline: LatencyBaseline, hour: int) -> tuple[Floats, Floats]:
-    """Milliseconds above which a call counts as slow, and as a call of the slow tail."""
-    usual = usual_median(baseline, hour)
+def slower_together(baseline: LatencyBaseline, evidence: Evidence, evaluated: Flags) -> float:
+    """Logarithm of how much slower than usual half of the FIPs are, within what all wander.
+
+    0 of a few FIPs: one of them could be half.
+    """
+    weight = np.minimum(evidence.samples, _WEIGHT_CAP) * evaluated
+    weight *= (baseline.median_weight > 0)[:, None, :]
+    p50 = np.log(np.maximum(evidence.percentiles[..., 0], 1.0))
+    rest = (p50 - usual_median(baseline, evidence.hour)).clip(-_STEP_CAP, _STEP_CAP)
+    mass = weight.sum((0, 1))
+    known = mass > 0
+    if known.sum() < _FEWEST_FIPS:
+        return 0.0
+    each = (rest * weight).sum((0, 1))[known] / mass[known]
+    says = np.minimum(mass[known], _HOUR_CAP)
+    return min(max(_median(each, says), 0.0), _SLOWER_TOGETHER)
+
+
+def thresholds(
+    baseline: LatencyBaseline, hour: int, slower: float = 0.0
+) -> tuple[Floats, Floats]:
+    """Milliseconds above which a call counts as slow, and as a call of the slow tail.
+
+    `slower` is the logarithm of how much slower all FIPs are: a FIP is compared with the others.
+    """
+    usual = usual_median(baseline, hour) + np.float32(slower)
     usual = np.where(
         baseline.median_weight[:, None, :] > 0, usual, np.float32(math.log(NEVER_MS) + 1)
     )
