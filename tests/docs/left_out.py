@@ -70,6 +70,7 @@ BY_ANOTHER_TEST: Final = {
         'MONTH=$(date -d "$(date +%Y-%m-01) -1 day" +%Y-%m)': _LEVELS,
         "mudra report make KAVERI-FIP --from $FROM --to $TO": _LEVELS,
         "mudra report targets": _LEVELS,
+        'mudra report set-rule --publish --since 2030-04-01 --reason "decision of the board"': _LEVELS,
         "mudra report budgets": _LEVELS,
         "mudra report own KAVERI-FIP": _LEVELS,
         "curl --output jwks.json https://tokens.network.example/iam/.well-known/jwks.json": _LEVELS,

@@ -39,7 +39,7 @@ def test_members_are_shown_by_what_they_delivered_with_the_numbers_of_their_repo
     assert int(ours[0]["Place"]) < int(ours[1]["Place"])
     assert float(ours[1]["Availability, %"]) < float(ours[0]["Availability, %"])
     assert ours[1]["Availability, %"] in page
-    assert f"<option selected>{asked}</option>" in first_seen
+    assert f'<option value="{asked}" selected>' in first_seen
     assert ours[1]["Availability, %"] in first_seen
     assert all(one["Entity ID"] in page for one in ours)
     assert hidden.status_code == 200

@@ -27,6 +27,7 @@ from tools.pages.webhooks import KEY, NOW, SCHEMAS
 from mudra import client
 from mudra.audit.event import EventName
 from mudra.cli.output.output import Exit
+from mudra.comparison.capacity import CapacityEvent
 from mudra.disputes import dispute
 from mudra.disputes.dispute import Step
 from mudra.disputes.dispute_message import event_of
@@ -78,11 +79,14 @@ def test_every_alert_reads_a_metric_of_the_page() -> None:
     assert {"mudra_agent_ready", "mudra_agent_last_delivery_timestamp_seconds"} <= set(names)
 
 
+_KINDS = (Event, StatusEvent, MaintenanceEvent, CapacityEvent)
+
+
 def test_every_event_of_the_code_is_in_the_reference_of_webhooks() -> None:
     steps = [Step(1, NOW, "", act, state, "") for act in dispute.Act for state in dispute.State]
     levels = {burn_message.EVENT, report_news.EVENT}
 
-    named = {one.value for kind in (Event, StatusEvent, MaintenanceEvent) for one in kind}
+    named = {one.value for kind in _KINDS for one in kind}
     assert events() == named | levels | {TEST, PERSONAL, CHALLENGE} | {
         event_of(one) for one in steps
     }

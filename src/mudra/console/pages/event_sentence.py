@@ -126,6 +126,8 @@ _DONE: Final[Mapping[EventName, str]] = {
     _E.METRICS_WEBHOOK_ROTATE: translatable("%(actor)s gave a webhook a new signing secret"),
     _E.METRICS_WEBHOOK_RESEND: translatable("%(actor)s had an event sent to a webhook again"),
     _E.METRICS_WEBHOOK_TEST: translatable("%(actor)s sent a test message to a webhook"),
+    _E.METRICS_CAPACITY_NOTICE: translatable("a notice about capacity was sent"),
+    _E.METRICS_CAPACITY_OVER: translatable("a notice about capacity ended"),
     _E.DISPUTE_CASE_RAISE: translatable(
         "%(actor)s raised a dispute or published a comment for %(entity)s"
     ),

@@ -281,15 +281,13 @@ def mail_row(one: QueuedMail) -> DashboardRow:
 
 def webhook_row(one: Webhook, names: Names = NO_NAMES) -> DashboardRow:
     """Returns the row of a webhook whose last message was not taken: alarms do not arrive."""
-    values = {"host": urlsplit(one.url).netloc, "problem": one.problem}
+    host = urlsplit(one.url).netloc
     if one.entity_id:
         entity = _called(one.entity_id, names)
-        what = gettext(
-            "%(entity)s's webhook at %(host)s fails: %(problem)s", entity=entity, **values
-        )
+        what = gettext("%(entity)s's webhook at %(host)s fails", entity=entity, host=host)
         act = gettext("Ask the member to fix or remove it")
     else:
-        what = gettext("the network's webhook at %(host)s fails: %(problem)s", **values)
+        what = gettext("the network's webhook at %(host)s fails", host=host)
         act = gettext("Fix the address, then send a test")
     return DashboardRow(
         Kind.WEBHOOK,

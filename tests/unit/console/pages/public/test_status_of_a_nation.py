@@ -108,7 +108,8 @@ LANGUAGES = Languages()
 
 class Cache(StatusCache):
     def __init__(self, snapshot: StatusSnapshot) -> None:
-        super().__init__(Path(), StatusReader(), monotonic)
+        unpublished: Any = Unpublished()
+        super().__init__(Path(), StatusReader(), unpublished, monotonic)
         self.snapshot = snapshot
 
     async def get(self, _: object) -> CachedStatus:
