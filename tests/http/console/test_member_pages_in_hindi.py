@@ -169,7 +169,7 @@ def test_the_account_page_answers_every_act_in_hindi(service: Service) -> None:
         ("session", {"session": session}, "उस ब्राउज़र को साइन आउट कर दिया गया है।"),
         ("token", {"jti": token}, "टोकन समाप्त कर दिया गया है।"),
         ("token", {"jti": token}, "वह पहले ही समाप्त हो चुका था।"),
-        ("alarms", alarms, "अलर्ट की आपकी पसंद सहेज ली गई है।"),
+        ("alarms", alarms, "आपकी पसंद सहेज ली गई है।"),
     ):
         answer = browser.act(ACCOUNT, f"{ACCOUNT}/{path}", **fields)
         assert words in whole(browser.get(answer.headers["location"]), "mudra login")
