@@ -21,7 +21,7 @@ from mudra.metrics.attribution.baselines.rate_baseline import (
     usual_rates,
 )
 from mudra.metrics.attribution.baselines.wandering import wander
-from mudra.metrics.attribution.causes.cause import CauseStatus
+from mudra.metrics.attribution.causes.cause import CauseStatus, Kind, Locus
 from mudra.metrics.attribution.engine import evaluate_window
 from mudra.metrics.attribution.evidence.evidence import WINDOWS_PER_DAY, WINDOWS_PER_HOUR, Evidence
 from mudra.metrics.attribution.evidence.lanes import LANES, LANES_OF, Floats, Symptom
@@ -156,3 +156,30 @@ def test_a_day_does_not_become_usual_while_a_cause_lasts_on_it() -> None:
         for state in (before, after)
     ]
     assert factors[1] == pytest.approx(factors[0], abs=0.02)
+
+
+def wandering(together: float, alone: float = 1.0) -> Fault:
+    """Times of all FIPs are so many times as long, and those of one once more."""
+
+    def apply(evidence: Evidence) -> None:
+        evidence.percentiles[:] *= np.float32(together)
+        evidence.percentiles[:, :, 2] *= np.float32(alone)
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("together", "alone", "found"),
+    [
+        (1.0, 1.6, [Locus(Kind.FIP, -1, 2)]),
+        (1.28, 1.0, []),
+        (1.28, 1.8, [Locus(Kind.FIP, -1, 2)]),
+        (2.0, 1.0, [Locus(Kind.NETWORK)]),
+    ],
+)
+def test_a_fip_is_slow_when_it_is_slower_than_what_all_fips_do_at_once(
+    together: float, alone: float, found: list[Locus]
+) -> None:
+    _, causes = evaluate(learned(5, 12), [wandering(together, alone)], 6)
+
+    assert [one.locus for one in causes] == found

@@ -29,7 +29,10 @@ _SLOW_FACTOR: Final = 1.5
 """Near the median a shift of all times changes the count of slow calls the most."""
 _TAIL_FACTOR: Final = 2.5
 _SLOWER_TOGETHER: Final = 0.25
-"""A factor of 1.3: up to it times of all FIPs wander together; beyond it the network is slow."""
+"""A factor of 1.3: up to it times of all FIPs wander together.
+
+The farther beyond it the less is allowed, and nothing from twice as far on: the network is slow.
+"""
 _FEWEST_FIPS: Final = 8
 NEVER_MS: Final = 1e12
 """A time that no call takes: without history nothing is slow."""
@@ -90,7 +93,8 @@ def slower_together(baseline: LatencyBaseline, evidence: Evidence, evaluated: Fl
         return 0.0
     each = (rest * weight).sum((0, 1))[known] / mass[known]
     says = np.minimum(mass[known], _HOUR_CAP)
-    return min(max(_median(each, says), 0.0), _SLOWER_TOGETHER)
+    slower = _median(each, says)
+    return max(min(slower, 2 * _SLOWER_TOGETHER - slower), 0.0)
 
 
 def thresholds(
