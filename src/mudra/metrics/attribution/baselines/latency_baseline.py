@@ -29,10 +29,9 @@ _SLOW_FACTOR: Final = 1.5
 """Near the median a shift of all times changes the count of slow calls the most."""
 _TAIL_FACTOR: Final = 2.5
 _SLOWER_TOGETHER: Final = 0.25
-"""A factor of 1.3: up to it times of all FIPs wander together.
-
-The farther beyond it the less is allowed, and nothing from twice as far on: the network is slow.
-"""
+"""A factor of 1.3: up to it times of all FIPs wander together."""
+_SLOW_TOGETHER: Final = 0.45, 0.6
+"""From a factor of 1.6 on the less is allowed, and nothing from 1.8 on: the network is slow."""
 _FEWEST_FIPS: Final = 8
 NEVER_MS: Final = 1e12
 """A time that no call takes: without history nothing is slow."""
@@ -94,7 +93,9 @@ def slower_together(baseline: LatencyBaseline, evidence: Evidence, evaluated: Fl
     each = (rest * weight).sum((0, 1))[known] / mass[known]
     says = np.minimum(mass[known], _HOUR_CAP)
     slower = _median(each, says)
-    return max(min(slower, 2 * _SLOWER_TOGETHER - slower), 0.0)
+    first, last = _SLOW_TOGETHER
+    kept = min(max((last - slower) / (last - first), 0.0), 1.0)
+    return kept * min(max(slower, 0.0), _SLOWER_TOGETHER)
 
 
 def thresholds(
