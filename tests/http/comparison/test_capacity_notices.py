@@ -33,7 +33,9 @@ def look(service: Service) -> int:
 def a_growing_network(service: Service) -> Calls:
     """A tenth more calls in each of five weeks, all of them handled well."""
     gateway, bank = new_member(service, "AA"), new_member(service, "FIP")
-    found = Calls(new_operator(service, "health", "audit"), gateway, reporting(gateway), bank.entity_id)
+    found = Calls(
+        new_operator(service, "health", "audit"), gateway, reporting(gateway), bank.entity_id
+    )
     for week in range(WEEKS):
         found.report_week(lambda _, week=week: round(200 * 1.1**week))
         forward(service, "P7D" if week < WEEKS - 1 else "P1D")

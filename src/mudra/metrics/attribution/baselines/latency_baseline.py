@@ -98,9 +98,7 @@ def slower_together(baseline: LatencyBaseline, evidence: Evidence, evaluated: Fl
     return kept * min(max(slower, 0.0), _SLOWER_TOGETHER)
 
 
-def thresholds(
-    baseline: LatencyBaseline, hour: int, slower: float = 0.0
-) -> tuple[Floats, Floats]:
+def thresholds(baseline: LatencyBaseline, hour: int, slower: float = 0.0) -> tuple[Floats, Floats]:
     """Milliseconds above which a call counts as slow, and as a call of the slow tail.
 
     `slower` is the logarithm of how much slower all FIPs are: a FIP is compared with the others.
