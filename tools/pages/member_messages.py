@@ -11,7 +11,6 @@ from mudra.comparison.capacity_store import CapacityNotice
 from mudra.disputes.dispute import About, Act, Dispute, Kind, State, Step
 from mudra.disputes.dispute_message import body_of as dispute_body
 from mudra.disputes.dispute_message import event_of
-from mudra.levels.budgets.budget_service import SETTLED
 from mudra.levels.budgets.burn_message import EVENT as BUDGET
 from mudra.levels.budgets.burn_message import body_of as budget_body
 from mudra.levels.budgets.burn_rule import Seen, burns_of
@@ -24,6 +23,7 @@ from mudra.levels.target import ALL_APIS, Measure
 from mudra.metrics.incidents.own_maintenance import announcer_of
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.silence_service import MaintenanceEvent, maintenance_body
+from mudra.metrics.rollup.coverage import due_until
 
 _ID: Final = "0195562f-6b1e-7c44-9f0e-2f5f6a7b8c9d"
 _RAISED: Final = datetime(2026, 3, 1, 6, 30, tzinfo=UTC)
@@ -75,7 +75,7 @@ def budget_sample() -> bytes:
     month, at = month_of(_RAISED, zone), datetime(2026, 3, 16, 2, 10, tzinfo=UTC)
     so_far, week, day = _figure(1_000_000, 6_100), _figure(450_000, 2_900), _figure(64_000, 450)
     seen = Seen(month=[so_far], week=[week], day=[day])
-    (burn,) = burns_of(seen, month, at - SETTLED)
+    (burn,) = burns_of(seen, month, due_until(at))
     return budget_body(StoredBurn("KAVERI-FIP", month.start, at, burn))
 
 

@@ -52,8 +52,13 @@ class Timeline(Struct, frozen=True):
         return all(one.health is None for one in self.moments)
 
 
-def timeline(points: Sequence[Point], step: Step, view: HealthQuery) -> Timeline:
-    """Returns the timeline of some points; what is bad by the calls that are drawn is shaded."""
+def timeline(
+    points: Sequence[Point], step: Step, view: HealthQuery, shaded: TimeRange | None = None
+) -> Timeline:
+    """Returns the timeline of some points; what is bad by the calls that are drawn is shaded.
+
+    Of an incident only that `shaded` at its time: another cause may be bad around it.
+    """
     moments = [
         Moment(one.start, view.at(TimeRange(one.start, one.start + step.value)), one.health)
         for one in points
@@ -76,7 +81,13 @@ def timeline(points: Sequence[Point], step: Step, view: HealthQuery) -> Timeline
         "p50": [one.time.p50 if one and one.time else None for one in found],
         "p95": [one.time.p95 if one and one.time else None for one in found],
         "bad": [
-            place for place, one in enumerate(found) if one is not None and one.status is Status.BAD
+            place
+            for place, one in enumerate(points)
+            if one.health is not None
+            and one.health.status is Status.BAD
+            and (
+                shaded is None or (one.start < shaded.end and one.start + step.value > shaded.start)
+            )
         ],
     }
     return Timeline(step, moments, data)

@@ -68,7 +68,7 @@ def state_now(stored: StoredIncident, judged_until: datetime | None, now: dateti
     closed = window_start(now)
     until = min(closed, judged_until or closed)
     good = max(0, (until - incident.last_bad) // WINDOW - 1)
-    return _recovering(stored, good) if good else _bad(incident, waits=closed - until > WINDOW)
+    return _recovering(stored, good) if good else _bad(incident, waits=closed > until)
 
 
 def recovering_ids(

@@ -12,7 +12,7 @@ from mudra.console.health.lazy_fragment import LazyFragment
 from mudra.console.health.tables import moments_table
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident import Incident
-from mudra.metrics.payload.catalogue import window_start
+from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import Step, step_for
@@ -33,10 +33,12 @@ async def over_time(
     fip_id: str | None = None,
     codes: frozenset[str] = frozenset(),
     changes: Sequence[Happening] = (),
+    incident: Incident | None = None,
 ) -> Mapping[str, object] | Download:
     """Reads the health of each step; returns the values of `health_over_time.html`, or the CSV.
 
-    Over `codes` together, else over the API of the view; `changes` are marked.
+    Over `codes` together, else over the API of the view; `changes` are marked. On the page of an
+    `incident` its own bad windows are shaded.
     """
     charted = view.in_course
     step, health = step_for(charted.within), page_context.tx.service(HealthService)
@@ -46,7 +48,8 @@ async def over_time(
             return await health.steps(within, step, codes, aa_id=aa_id, fip_id=fip_id)
         return await health.points(within, step, view.code, aa_id=aa_id, fip_id=fip_id)
 
-    times = timeline(await points(charted.within), step, charted)
+    own = None if incident is None else TimeRange(incident.began, incident.last_bad + WINDOW)
+    times = timeline(await points(charted.within), step, charted, own)
     if view.compare:
         await compare(times, charted.within, points)
     times.data["marks"] = drawn(marks_of(changes))

@@ -28,14 +28,11 @@ from mudra.metrics.incidents.incident import AaCalls, Fip, Subject
 from mudra.metrics.incidents.silence import is_silenced
 from mudra.metrics.notifications.alarm_mailer import AlarmMailer
 from mudra.metrics.notifications.webhook_store import Webhooks
-from mudra.metrics.payload.catalogue import window_start
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.coverage import TimeRange, due_until
 from mudra.metrics.sums.percentiles import percentiles_of
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import Transaction
 
-SETTLED: Final = timedelta(hours=1)
-"""Reports of AAs come within minutes; an hour later nearly all of them are there."""
 _SYSTEM: Final = Caller("system")
 _DAY: Final = timedelta(days=1)
 
@@ -57,13 +54,18 @@ class Times(Struct, frozen=True):
 class Networks(Struct, frozen=True):
     """Facts that the budgets of all members share: the times, and the network in each of them."""
 
+    at: datetime
+    """When they are worked out."""
     times: Times
     found: Sequence[Network]
 
 
 def times_of(now: datetime, zone: ZoneInfo) -> Times | None:
-    """Returns the times of budgets; None on the first day of a month, which says nothing yet."""
-    end = window_start(now - SETTLED)
+    """Returns the times of budgets; None on the first day of a month, which says nothing yet.
+
+    They end where reports are due, so a report that is late is missing here as in incidents.
+    """
+    end = due_until(now)
     month = month_of(end, zone)
     if end - month.start < _DAY:
         return None
@@ -93,7 +95,7 @@ class BudgetService(Struct, frozen=True):
         self, now: datetime, *, entity_id: str | None = None, in_danger: bool = False
     ) -> Sequence[StoredBurn]:
         """Returns the budgets of the month that runs, the emptiest first."""
-        month = month_of(window_start(now - SETTLED), ZoneInfo(self.levels.zone))
+        month = month_of(due_until(now), ZoneInfo(self.levels.zone))
         return await self.burns.of_month(month.start, entity_id=entity_id, in_danger=in_danger)
 
     async def networks(self, now: datetime) -> Networks | None:
@@ -101,7 +103,7 @@ class BudgetService(Struct, frozen=True):
         times = times_of(now, ZoneInfo(self.levels.zone))
         if times is None or not await self.levels.reports.reported(times.so_far):
             return None
-        return Networks(times, [await self.levels.network(one, now) for one in times.ranges])
+        return Networks(now, times, [await self.levels.network(one, now) for one in times.ranges])
 
     async def work_out(
         self,
@@ -121,29 +123,30 @@ class BudgetService(Struct, frozen=True):
         ]
         times = networks.times
         burns = burns_of(Seen(*seen), times.month, times.so_far.end)
-        return await self._stored(member, burns, times, now)
+        return await self._stored(member, burns, networks, now)
 
     async def _stored(
-        self, member: Member, burns: Sequence[Burn], times: Times, now: datetime
+        self, member: Member, burns: Sequence[Burn], networks: Networks, now: datetime
     ) -> int:
-        announced = await self.burns.announced(member.entity_id, times.month.start)
+        month = networks.times.month.start
+        announced = await self.burns.announced(member.entity_id, month)
         silences = await self.levels.silences.ending_after(now) if burns else ()
         silent = is_silenced(_subject(member), silences, now)
         sent = 0
         for burn in burns:
-            stored = StoredBurn(member.entity_id, times.month.start, now, burn)
+            stored = StoredBurn(member.entity_id, month, networks.at, burn)
             known = announced.get(burn.measure, Outlook.WITHIN)
             worse = burn.outlook.is_worse_than(known) and not silent
             await self.burns.put(stored, burn.outlook if worse else known)
             if worse:
-                await self._announce(member, stored)
+                await self._announce(member, stored, now)
                 sent += 1
         return sent
 
-    async def _announce(self, member: Member, stored: StoredBurn) -> None:
+    async def _announce(self, member: Member, stored: StoredBurn, now: datetime) -> None:
         entity_id, burn = stored.entity_id, stored.burn
-        await self.mailer.send_of_member(entity_id, [alarm_of(member, stored)], stored.at)
-        await self.messages.post([entity_id], body_of(stored), stored.at, event=EVENT)
+        await self.mailer.send_of_member(entity_id, [alarm_of(member, stored)], now)
+        await self.messages.post([entity_id], body_of(stored), now, event=EVENT)
         detail: Mapping[str, str | int] = {
             "month": stored.month.isoformat(),
             "measure": burn.measure.value,

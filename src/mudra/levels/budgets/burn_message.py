@@ -8,7 +8,7 @@ from uuid import NAMESPACE_URL, uuid5
 import msgspec
 from msgspec import Struct
 
-from mudra.levels.budgets.burn_rule import Burn, Outlook
+from mudra.levels.budgets.burn_rule import Burn, Outlook, shown_allowed
 from mudra.levels.budgets.burn_store import StoredBurn
 from mudra.levels.printing.labels import MEASURES
 from mudra.levels.spans import Member
@@ -66,7 +66,7 @@ def _words(name: str, burn: Burn, zone: tzinfo) -> tuple[str, str]:
     spent = gettext(
         "Failures so far: %(spent)s of %(allowed)s allowed in the month",
         spent=number(burn.spent),
-        allowed=number(burn.allowed),
+        allowed=number(*shown_allowed(burn)),
     )
     rates = gettext(
         "Burn rate: %(day_rate)s in the last day, %(week_rate)s in the last week (at 1 the budget "

@@ -21,6 +21,7 @@ LONG: Final = timedelta(days=7)
 SHORT: Final = timedelta(days=1)
 """Both windows have to agree: a bad day alone is an incident, a bad week that is over is past."""
 _CENTS: Final = 100
+_FEW: Final = 10
 
 
 class Outlook(enum.StrEnum):
@@ -74,6 +75,16 @@ def burns_of(seen: Seen, month: TimeRange, now: datetime) -> tuple[Burn, ...]:
         if measure in week and measure in day:
             found.append(_burn(figure, week[measure], day[measure], month, now))
     return tuple(found)
+
+
+def shown_allowed(burn: Burn) -> tuple[float, int]:
+    """Returns the failures that are allowed as pages show them, and with how many decimals.
+
+    Of few, 4 of 1 is not what the budget is over by: it was 1.4, as what is left of it shows.
+    """
+    if burn.allowed >= _FEW or not burn.spent or not burn.left_percent:
+        return burn.allowed, 0
+    return burn.spent / (1 - burn.left_percent / 100), 1
 
 
 def _by_measure(figures: Iterable[Figure]) -> dict[Measure, Figure]:

@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.levels.budgets.burn_rule import Burn, Outlook
 from mudra.levels.target import Measure
+from mudra.metrics.rollup.coverage import due_until
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.levels import level_burn
 
@@ -25,6 +26,11 @@ class StoredBurn(Struct, frozen=True, rename="camel"):
     """When the month begins."""
     at: datetime
     burn: Burn
+
+    @property
+    def until(self) -> datetime:
+        """The end of the last window that is counted."""
+        return due_until(self.at)
 
 
 class Burns:

@@ -23,6 +23,7 @@ def stored(subject: Subject, last_bad: datetime) -> StoredIncident:
     ("judged", "last_bad", "tone", "text"),
     [
         (0, 1, "bad", "Bad in the latest window."),
+        (1, 2, "bad", "Bad in the latest judged window; later ones wait for reports."),
         (
             0,
             2,

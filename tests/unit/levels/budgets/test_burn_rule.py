@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mudra.levels.budgets.burn_rule import Burn, Outlook, Seen, burns_of
+from mudra.levels.budgets.burn_rule import Burn, Outlook, Seen, burns_of, shown_allowed
 from mudra.levels.calculation import Figure
 from mudra.levels.target import Measure
 from mudra.metrics.rollup.coverage import TimeRange
@@ -102,3 +102,15 @@ def test_a_measure_without_a_target_or_without_calls_has_no_budget() -> None:
 
     assert burns_of(Seen([figure(10, 1, None)], [], []), MONTH, now) == ()
     assert burns_of(Seen([figure(10, 1)], [figure(10, 1)], [figure(0, 0)]), MONTH, now) == ()
+
+
+def test_of_few_failures_that_are_allowed_the_fraction_is_shown() -> None:
+    """4 of 1 would be over by 300 %; it is over by 192 %."""
+    four_of = figure(137, 4)
+    (found,) = burns_of(Seen([four_of], [four_of], [four_of]), MONTH, MONTH.end)
+
+    assert (found.allowed, found.spent, found.left_percent) == (1, 4, -191.97)
+    allowed, places = shown_allowed(found)
+    assert (round(allowed, places), places) == (1.4, 1)
+    assert shown_allowed(burn([100] * 20)) == (3_000, 0)
+    assert shown_allowed(burn([0] * 20, 99.9999)) == (0, 0)

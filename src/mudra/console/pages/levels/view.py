@@ -7,7 +7,7 @@ from typing import Final
 from markupsafe import Markup
 from msgspec import Struct
 
-from mudra.levels.budgets.burn_rule import Outlook
+from mudra.levels.budgets.burn_rule import Outlook, shown_allowed
 from mudra.levels.budgets.burn_store import StoredBurn
 from mudra.levels.calculation import Figure
 from mudra.levels.printing import labels
@@ -113,14 +113,18 @@ class BudgetRow(Struct, frozen=True):
     measure: str
     left: str
     spent: int
-    allowed: int
+    allowed: str
     day_rate: str
     week_rate: str
     gone_at: datetime | None
     outlook: str
     tone: str
     at: datetime
+    until: datetime
+    """The end of the last window that is counted."""
     bar: Markup
+    of_reports: bool
+    """Whether it is of missing reports: a window has two."""
 
 
 _OUTLOOKS: Final = {
@@ -147,14 +151,16 @@ def _budget_row(one: StoredBurn) -> BudgetRow:
         if left < 0
         else f"{number(left, 1)} %",
         burn.spent,
-        burn.allowed,
+        number(*shown_allowed(burn)),
         number(burn.day_rate, 1),
         number(burn.week_rate, 1),
         burn.gone_at,
         gettext(text),
         tone,
         one.at,
+        one.until,
         _DRAWING.format(tone, _WIDTH + 4, _WIDTH // 2, _TRACK, _FILLED.format(length), ""),
+        burn.measure is Measure.MISSING,
     )
 
 

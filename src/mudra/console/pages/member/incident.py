@@ -86,7 +86,7 @@ async def incident(page_context: PageContext, incident_id: FromPath[UUID]) -> Ou
     names = await page_context.tx.service(HealthService).names()
     kind = EntityType(member.entity_type)
     calls = own_calls_of(stored.incident, member.entity_id, kind, names)
-    charts = await _charts(page_context, calls, view, codes)
+    charts = await _charts(page_context, stored.incident, calls, view)
     if isinstance(charts, Download):
         return charts
     if OVER_TIME.is_part(page_context.query):
@@ -121,6 +121,7 @@ async def _state(
         "headline": member_headline(found, names, recovering=state.recovering),
         "state": state_label(stored, recovering=state.recovering),
         "state_now": state,
+        "judged_until": judged_until,
         "severity": severity_of(found).value,
         "severity_tone": SEVERITY_TONES[severity_of(found)],
         "ambiguity": ambiguity(found, names),
@@ -139,11 +140,18 @@ async def _state(
 
 
 async def _charts(
-    page_context: PageContext, calls: OwnCalls | None, view: HealthQuery, codes: frozenset[str]
+    page_context: PageContext, found: Incident, calls: OwnCalls | None, view: HealthQuery
 ) -> Mapping[str, object] | Download:
     if calls is None or OVER_TIME.comes_later(page_context.query):
         return LATER
-    return await over_time(page_context, view, aa_id=calls.aa_id, fip_id=calls.fip_id, codes=codes)
+    return await over_time(
+        page_context,
+        view,
+        aa_id=calls.aa_id,
+        fip_id=calls.fip_id,
+        codes=shown_codes(found),
+        incident=found,
+    )
 
 
 def own_calls_of(

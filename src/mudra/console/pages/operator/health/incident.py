@@ -225,6 +225,7 @@ def _verdict(
         "state": state_label(stored, recovering=state.recovering),
         "severity": severity_of(found).value,
         "state_now": state,
+        "judged_until": judged_until,
         "close_after": closes_after(stored),
         "reporting": isinstance(found.subject, AaReporting),
         "counted": counted_text(found),
@@ -327,7 +328,14 @@ async def _charts(
     if OVER_TIME.comes_later(page_context.query):
         return LATER
     aa_id, fip_id = aa_concerned(found.subject), fip_concerned(found.subject)
-    return await over_time(page_context, view, aa_id=aa_id, fip_id=fip_id, codes=shown_codes(found))
+    return await over_time(
+        page_context,
+        view,
+        aa_id=aa_id,
+        fip_id=fip_id,
+        codes=shown_codes(found),
+        incident=found,
+    )
 
 
 def _page_of(found: Incident) -> str:

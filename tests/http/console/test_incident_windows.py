@@ -1,0 +1,57 @@
+"""The windows on the page of an incident: what its head counts, and no more, is shown as bad."""
+
+import json
+import re
+from datetime import UTC, datetime
+
+from tests.support.metrics.health_network import a_network, at_fip
+from tests.support.people.console import Reader, reader
+from tests.support.service import PASSWORD, Service
+
+from mudra.metrics.payload.catalogue import WINDOW
+
+
+def boxes(page: str) -> list[str]:
+    (windows,) = re.findall(r'<ol class="windows">(.*?)</ol>', page, re.DOTALL)
+    return re.findall(r"<li .*?</li>", windows, re.DOTALL)
+
+
+def shaded(browser: Reader, path: str) -> list[datetime]:
+    """The starts of the windows whose ground is red."""
+    part = browser.get(f"{path}?over-time=part").text
+    (written,) = re.findall(r"data-figures='([^']*)'", part)
+    figures = json.loads(written)
+    starts = [datetime.fromtimestamp(one / 1000, UTC) for one in figures["starts"]]
+    return [starts[place] for place in figures["bad"]]
+
+
+def test_a_window_that_is_not_judged_yet_is_neither_red_nor_shaded(service: Service) -> None:
+    net = a_network(service, fips=3)
+    fip_id = net.fips[0].entity_id
+    down = at_fip(fip_id, "fireq", failing=0.7)
+    net.early_in_a_window()
+    net.windows(4)
+    net.windows(3, down)
+    net.settled()
+    (found,) = net.incidents(fip_id)
+    assert net.reported_to is not None
+    last_bad = net.reported_to
+    net.silent.add(net.aas[0].aa_id)  # its report may still come
+    net.windows(1, down)
+
+    member, operator = reader(service), reader(service)
+    assert member.sign_in(net.fips[0].email, PASSWORD).status_code == 303
+    assert operator.sign_in(net.noc.email).status_code == 303
+    incident_id = found["incidentId"]
+    for browser, path in (
+        (operator, f"/console/operator/incidents/{incident_id}"),
+        (member, f"/console/entity/{fip_id}/health/incidents/{incident_id}"),
+    ):
+        page = browser.get(path).text
+        *judged, latest = boxes(page)
+        assert "Bad in the latest judged window; later ones wait for reports." in page
+        assert [one.startswith('<li class="bad"') for one in judged[-3:]] == [True] * 3
+        assert latest.startswith('<li class="none" title="Not judged yet:')
+        assert "not judged yet</span>" in latest
+        assert not any("judged yet" in one for one in judged)
+        assert shaded(browser, path) == [last_bad - 2 * WINDOW, last_bad - WINDOW, last_bad]

@@ -1,0 +1,48 @@
+"""Until when a budget counts: what is due, so that a late report is missing as in incidents."""
+
+import re
+from datetime import datetime
+
+from tests.http.health.level_world import FIRST_DAYS, INDIA, WINDOW
+from tests.support.metrics.health_network import a_network
+from tests.support.people.console import reader
+from tests.support.service import Service
+
+from mudra.levels.budgets.budget_run import work_out_budgets
+from mudra.metrics.rollup.coverage import due_until
+
+
+def test_the_missing_reports_of_an_agent_count_when_they_are_late(health_service: Service) -> None:
+    service = health_service
+    while service.advance("PT0S").astimezone(INDIA).day <= FIRST_DAYS:
+        service.advance("P1D")  # a month says nothing about its budget on its first day
+    net = a_network(service, aas=3, fips=2)
+    net.early_in_a_window()
+    net.windows(8)
+    silent, last = net.aas[0].aa_id, net.reported_to
+    assert last is not None
+    net.silent.add(silent)
+    net.windows(3)
+    net.settled()
+
+    service.in_store(lambda parts: work_out_budgets(parts.transaction))
+
+    (budget,) = [
+        one
+        for one in net.noc.get("/levels/budgets", entityId=silent).json()["budgets"]
+        if one["burn"]["measure"] == "missingReports"
+    ]
+    until = due_until(datetime.fromisoformat(budget["at"]))
+    missing = (until - last) // WINDOW - 1
+    assert missing in {1, 2}
+    assert budget["burn"]["spent"] == 2 * missing
+    staff = reader(service)
+    assert staff.sign_in(net.noc.email).status_code == 303
+    page = staff.get("/console/operator/levels").text
+    rows = [one for one in page.split('<tr role="row">') if ">Missing reports<" in one]
+    (row,) = [one for one in rows if f'data-label="Failures">{2 * missing}</td>' in one]
+    (allowed,) = re.findall(r'data-label="Allowed in the month">([^<]+)<', row)
+    assert re.fullmatch(r"\d\.\d", allowed), allowed
+    (counted,) = re.findall(r'of windows until <time[^>]*datetime="([^"]+)"', page)
+    assert datetime.fromisoformat(counted) == until
+    assert "a window has two, one of requests and one of notifications." in page
