@@ -187,19 +187,25 @@ def incidents_table(
             Column(
                 "bad", translatable("Bad windows"), lambda one: one.incident.bad_windows, "file"
             ),
-            Column(
-                "calls",
-                translatable("Calls affected a minute"),
-                lambda one: reach_of(one.incident).calls_a_minute,
-                "number",
-                phone="figure",
-            ),
-            Column("success", _SUCCESS, incident_success, "file"),
+            *_harm(),
             Column("seen", translatable("Owner"), lambda one: one.owner or None, phone="figure"),
             *([] if callees is None else [_call_column(called)]),
         ),
         first_sort="state",
         choose=None if callees is None else lambda one: one.incident_id,
+    )
+
+
+def _harm() -> tuple[Column[StoredIncident], ...]:
+    return (
+        Column(
+            "calls",
+            translatable("Calls affected a minute"),
+            lambda one: reach_of(one.incident).calls_a_minute,
+            "number",
+            phone="figure",
+        ),
+        Column("success", _SUCCESS, incident_success, "file"),
     )
 
 

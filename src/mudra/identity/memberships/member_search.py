@@ -27,12 +27,12 @@ class MemberRow(Struct, frozen=True):
 
     @property
     def is_stuck(self) -> bool:
-        """Whether it gets tokens, but no person can read or reset its secret."""
+        """Return whether it gets tokens, but no person can read or reset its secret."""
         return self.status == "active" and not self.able
 
     @property
     def state(self) -> str:
-        """Its status as pages show it."""
+        """Return its status as pages show it."""
         return NO_ADMIN_CAN_ACT if self.is_stuck else self.status
 
 
