@@ -59,8 +59,8 @@ SCOPE_OF: Final[Mapping[FoundKind, Scope]] = {
 class Found(Struct, frozen=True):
     """One hit. `subject` is its ID, of a report and of health the entity's.
 
-    `at` is the time that the detail ends with: since when, or of which window. `exact` is whether
-    the whole text is that ID or address, in any case.
+    `at` is the time that the detail ends with: since when, until when if it is over, or of which
+    window. `exact` is whether the whole text is that ID or address, in any case.
     """
 
     kind: FoundKind
@@ -69,6 +69,7 @@ class Found(Struct, frozen=True):
     detail: str
     exact: bool = False
     at: datetime | None = None
+    until: datetime | None = None
 
 
 class SearchResult(Struct, frozen=True):
@@ -118,12 +119,14 @@ def _bounded(found: Iterable[Found], hidden: tuple[FoundKind, ...]) -> SearchRes
 async def _entities(tx: Transaction, text: str, scopes: frozenset[Scope]) -> list[Found]:
     if not scopes & {Scope.MEMBERS, Scope.HEALTH}:
         return []
-    rows = await MemberSearch(tx).members(MemberFilter(text=text), "", MAX_OF_KIND + 1)
+    members = MemberSearch(tx)
+    named = await members.members(MemberFilter(named=text), "", MAX_OF_KIND + 1)
+    rows = await members.members(MemberFilter(text=text), "", MAX_OF_KIND + 1)
     found = []
-    for row in rows:
+    for row in dict.fromkeys((*named, *rows)):
         name, exact = f"{row.entity_type} {row.entity_id}", _is(text, row.entity_id)
         if Scope.MEMBERS in scopes:
-            state = f"{name}, {row.status}"
+            state = f"{name}, {gettext(row.state)}"
             found.append(Found(FoundKind.MEMBER, row.entity_id, row.name, state, exact))
         if Scope.HEALTH in scopes and row.entity_type != EntityType.FIU:
             # The member's page is the one to jump to, for those who may see it.
@@ -178,14 +181,15 @@ def _words_of(subject: Subject, names: Names) -> str:
 
 
 def _incident(one: StoredIncident, names: Names, *, exact: bool) -> Found:
-    state = "open" if one.is_open else "over"
+    began, ended = one.incident.began, one.incident.ended
     return Found(
         FoundKind.INCIDENT,
         one.incident_id,
         text_of(one.incident.subject, names),
-        f"{state}, since",
+        gettext("open, since") if one.is_open else gettext("over,"),
         exact,
-        one.incident.began,
+        began,
+        None if one.is_open else ended,
     )
 
 

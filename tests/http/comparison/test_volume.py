@@ -138,6 +138,26 @@ def test_the_pages_show_hours_days_and_what_is_expected(reported: Calls) -> None
         assert by_day.count('"known"') + by_day.count('"gap"') == sum(
             bool(one["calls"]) for one in known["days"]
         )
+        last_day = sum(one["calls"] or 0 for one in known["hours"])
+        assert f'<strong class="large">{last_day:,}</strong>' in shown.text
+        unreported = re.search(r'<path class="unreported" d="([^"]*)"', by_hour)
+        places = unreported[1].count("M") if unreported else 0
+        assert places == sum(one["calls"] is None for one in known["hours"])
         assert "Dotted: a week before." in shown.text
         exported = browser.get(f"{path}?export=hours").text
         assert exported.count("\n") == 25
+
+
+def test_without_a_day_with_calls_there_is_a_sentence_and_no_chart_of_days(
+    reported: Calls,
+) -> None:
+    new = new_member(reported.aa.service, "FIP")
+    browser = reader(reported.aa.service)
+    assert browser.sign_in(new.email, PASSWORD).status_code == 303
+
+    shown = browser.get(f"/console/entity/{new.entity_id}/volume").text
+
+    assert shown.count('<svg class="bars volume"') == 1
+    assert "No day with calls has ended yet" in shown
+    assert '<strong class="large">0</strong>' in shown
+    assert "Grey: an hour of which no call was reported." in shown

@@ -12,8 +12,10 @@ from mudra.metrics.payload.catalogue import window_start
 from mudra.storage.tables.metrics import metrics_incident
 
 
-def open_incident(service: Service, fip_id: str, ago: timedelta = timedelta()) -> str:
-    """Store an open incident of one API of a FIP; gives its ID.
+def open_incident(
+    service: Service, fip_id: str, ago: timedelta = timedelta(), **cause: object
+) -> str:
+    """Store an open incident of one API of a FIP, with this of its cause; gives its ID.
 
     It begins now, or so long `ago`: one of a window that is judged is withdrawn by the next run,
     which finds no calls of it.
@@ -21,6 +23,9 @@ def open_incident(service: Service, fip_id: str, ago: timedelta = timedelta()) -
     incident_id = str(uuid.uuid4())
     began = window_start(datetime.fromtimestamp(service.wall(), UTC) - ago)
     row = stored_row(incident_id, "fip-api", fip_id, began) | {"ended": None, "ending": "open"}
+    found = row["cause"]
+    assert isinstance(found, dict)
+    found.update(cause)
     _execute(service, sa.insert(metrics_incident).values(row))
     return incident_id
 

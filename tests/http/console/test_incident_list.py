@@ -1,5 +1,6 @@
 """The list of incidents: taking and assigning many at once, calls, and similar ones."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -86,6 +87,29 @@ def test_the_board_and_the_list_take_one_by_its_button_and_call_its_member(
     assert f'<a href="tel:+918040001234">{PHONE}</a>' in listed
     assert answer.headers["location"].endswith("/operator/board?told=assigned-1-0")
     assert owner_of(operator, incident_id) == other.email
+
+
+def test_open_ones_come_first_the_worst_before_others_with_the_calls_they_affect(
+    service: Service, browser: Reader
+) -> None:
+    bank = new_member(service, "FIP").entity_id
+    over, slow, few, many = (
+        open_incident(service, f"{bank}.{name}", timedelta(hours=hours), **cause)
+        for name, hours, cause in (
+            ("over", 1, {}),
+            ("slow", 2, {"symptoms": ["slow"]}),
+            ("few", 3, {"failures": 100}),
+            ("many", 4, {"failures": 70_005}),
+        )
+    )
+    end_incident(service, over)
+
+    page = browser.get(f"{LIST}?incidents.q={bank}").text
+
+    found = re.findall(r'href="/console/operator/incidents/([0-9a-f-]{36})"', page)
+    assert found == [many, few, slow, over]
+    assert "Calls affected a minute" in page
+    assert "7,000.5" in page
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """Operators search everything that their scopes show, and an ID leads to what it names."""
 
-from datetime import datetime
+import re
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 import pytest
-from tests.support.members import new_member
+from tests.http.console.stored_incidents import end_incident, open_incident
+from tests.support.members import new_member, onboard
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
@@ -37,6 +39,36 @@ def test_words_of_a_name_find_the_member_its_health_and_its_people(
 
     assert f'href="{operator_path(f"members/{bank.entity_id}")}"' in page
     assert f'href="{operator_path(f"health/fip/{bank.entity_id}")}"' in page
+
+
+def test_the_member_of_exactly_this_name_comes_first_with_the_status_of_the_list(
+    service: Service, boss: Reader
+) -> None:
+    word = "Zanskar"
+    for number in range(11):
+        onboard(service, "FIP", name=f"{word} Bank {number}")
+    service.cli(
+        *("member", "onboard", "Z-LAST", "--type", "FIU", "--name", word),
+        *("--admin", "last@member.example"),
+    )
+
+    hits = boss.get(f"{SEARCH}?q={word.upper()}").text.partition('class="hits"')[2]
+
+    assert hits.index("members/Z-LAST") < hits.index("</li>")
+    assert "FIU Z-LAST, no admin can act" in hits
+
+
+def test_an_incident_that_is_over_is_found_with_both_its_times(
+    service: Service, boss: Reader
+) -> None:
+    bank = new_member(service, "FIP", name="Spiti Bank").entity_id
+    end_incident(service, open_incident(service, bank, timedelta(days=1)))
+    open_incident(service, bank)
+
+    page = boss.get(f"{SEARCH}?q=spiti bank").text
+
+    assert re.search("over, <time[^>]*>[^<]*</time>\N{EN DASH}<span data-clock><time", page)
+    assert re.search(r"open, since <time[^>]*>[^<]*</time></span>", page)
 
 
 def test_an_id_or_an_address_leads_there_at_once(service: Service, boss: Reader) -> None:

@@ -145,13 +145,20 @@ function volume(data) {
 
 const kinds = { success, times, volume };
 
+// Charts under each other have one left edge: that of the widest label, which is a number of calls.
+const ROOM = 56;
+const edge = ({ ok = [], client = [], server = [], unanswered = [] }) => {
+  const most = Math.max(0, ...ok.map((calls, i) => calls + (client[i] ?? 0) + (server[i] ?? 0) + (unanswered[i] ?? 0)));
+  return Math.max(ROOM, 16 + 8 * number.format(Math.round(most)).length);
+};
+
 function options({ series, yAxis, legend, say }, data, width) {
   const quiet = { color: colour("quiet"), fontFamily: "inherit" };
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const at = ticks(data, Math.max(2, width / 68));
   return {
     animation: !calm, animationDuration: 250, textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
-    grid: { left: 8, right: 16, top: legend ? 30 : 12, bottom: 4, containLabel: true },
+    grid: { left: edge(data), right: 16, top: legend ? 30 : 12, bottom: 24, containLabel: false },
     legend: legend ? { data: legend, left: 0, top: 0, icon: "roundRect", itemWidth: 12, itemHeight: 8, textStyle: quiet } : undefined,
     tooltip: {
       trigger: "axis", renderMode: "richText", confine: true, backgroundColor: colour("card"), borderColor: colour("line"), textStyle: { color: colour("ink"), fontSize: 12 },

@@ -216,7 +216,7 @@ OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
     ),
     OperatorItem(
         "mails",
-        translatable("Mail"),
+        translatable("Email"),
         Scope.MEMBERS,
         "operations/runbooks/mail-failing.html",
         group=3,

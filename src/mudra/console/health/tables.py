@@ -22,7 +22,8 @@ from mudra.metrics.health.api_names import api_name, type_name
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
 from mudra.metrics.incidents.contrast import Contrast
-from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.incident import AaApi, AaCalls, StoredIncident, Subject
+from mudra.metrics.incidents.verdict import reach_of
 from mudra.metrics.notifications.severity import Severity, severity_of
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.percentage import percentage, share_of
@@ -30,6 +31,8 @@ from mudra.metrics.rollup.step import Step
 from mudra.metrics.sums.rollup import ResponseTime
 
 R = TypeVar("R")
+_AFTER_ALL: Final = 9e11
+"""More than any time in seconds, and any number of calls: less one of them has as many digits."""
 INCIDENTS: Final = "incidents"
 """The table of incidents, by its name in addresses and forms."""
 _FEW: Final = 14
@@ -139,7 +142,7 @@ def incidents_table(
     title: str = translatable("Incidents"),
     callees: Mapping[str, Callee] | None = None,
 ) -> Table[StoredIncident]:
-    """Returns the table of incidents: open ones, then the others, the latest of each first.
+    """Returns the table of incidents: open ones, the worst first, then the latest of the others.
 
     Rows can be chosen where one can act: where `callees` says, by incident, who is to be called.
     """
@@ -184,8 +187,8 @@ def incidents_table(
             Column(
                 "bad", translatable("Bad windows"), lambda one: one.incident.bad_windows, "file"
             ),
-            Column("success", _SUCCESS, incident_success, "number", phone="figure"),
-            Column("seen", translatable("Owner"), lambda one: one.owner or None),
+            *_harm(),
+            Column("seen", translatable("Owner"), lambda one: one.owner or None, phone="figure"),
             *([] if callees is None else [_call_column(called)]),
         ),
         first_sort="state",
@@ -193,9 +196,27 @@ def incidents_table(
     )
 
 
-def _open_first(one: StoredIncident) -> float:
-    begun = one.incident.began.timestamp()
-    return -begun if one.is_open else 1e12 - begun
+def _harm() -> tuple[Column[StoredIncident], ...]:
+    return (
+        Column(
+            "calls",
+            translatable("Calls affected a minute"),
+            lambda one: reach_of(one.incident).calls_a_minute,
+            "number",
+            phone="figure",
+        ),
+        Column("success", _SUCCESS, incident_success, "file"),
+    )
+
+
+def _open_first(one: StoredIncident) -> str:
+    """Returns what sorts open ones by severity, calls affected a minute and time before others."""
+    latest = f"{_AFTER_ALL - one.incident.began.timestamp():.0f}"
+    if not one.is_open:
+        return f"over {latest}"
+    calls = _AFTER_ALL - (reach_of(one.incident).calls_a_minute or 0)
+    mildness = len(Severity) - list(Severity).index(severity_of(one.incident))
+    return f"open {mildness} {calls:.1f} {latest}"
 
 
 def _call_column(called: Mapping[str, Callee]) -> Column[StoredIncident]:
@@ -210,13 +231,18 @@ def _call_column(called: Mapping[str, Callee]) -> Column[StoredIncident]:
     )
 
 
-def contrasts_table(link: Callable[[Contrast], str]) -> Table[Contrast]:
+def contrasts_table(subject: Subject, link: Callable[[Contrast], str]) -> Table[Contrast]:
     """Returns the table of the calls that a cause hits, and of those to compare them with."""
+    whose = (
+        translatable("Calls to")
+        if isinstance(subject, AaCalls | AaApi)
+        else translatable("Calls of")
+    )
     return Table(
         "contrasts",
         translatable("Calls in the time of the incident"),
         (
-            Column("who", translatable("Calls of"), lambda row: row.text, link=link),
+            Column("who", whose, lambda row: row.text, link=link),
             Column("affected", translatable("Affected"), _affected, "tag", tone=_affected_tone),
             Column("success", _SUCCESS, lambda row: percentage(row.share), "number"),
             Column("calls", translatable("Calls"), lambda row: row.eligible, "number"),

@@ -123,6 +123,7 @@ function tabs() {
   if (!main || main.querySelector(".index") || main.scrollHeight < 3 * innerHeight) return;
   const heads = [...main.querySelectorAll("section > h2, section > .apart > h2")].filter((one) => one.offsetParent && !one.closest("dialog, form, .banner") && (one.closest("[data-part]") || !asks(one.closest("section"))));
   if (heads.length < 3) return;
+  heads.sort((one, other) => Boolean(other.closest("[data-first]")) - Boolean(one.closest("[data-first]")));
   ends.abort();
   ends = new AbortController();
   const { signal } = ends;
@@ -137,8 +138,10 @@ function tabs() {
   const mark = (now) => {
     for (const [head, link] of links) {
       parts.get(head).classList.toggle("away", head !== now);
-      if (head === now) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
+      if (head === now) {
+        link.setAttribute("aria-current", "true");
+        nav.scrollLeft = link.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2;
+      } else link.removeAttribute("aria-current");
     }
   };
   const scrolled = () => {

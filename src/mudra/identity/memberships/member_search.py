@@ -1,8 +1,14 @@
 """Members, users and expiring secrets as operators' lists show them, and their filters."""
 
 from datetime import datetime
+from typing import Final
 
 from msgspec import Struct
+
+from mudra.localization.language import translatable
+
+NO_ADMIN_CAN_ACT: Final = translatable("no admin can act")
+"""The status of an active member without an admin who can act, as pages show it."""
 
 
 class MemberRow(Struct, frozen=True):
@@ -18,6 +24,16 @@ class MemberRow(Struct, frozen=True):
     phone: str
     admins: tuple[str, ...]
     able: int
+
+    @property
+    def is_stuck(self) -> bool:
+        """Return whether it gets tokens, but no person can read or reset its secret."""
+        return self.status == "active" and not self.able
+
+    @property
+    def state(self) -> str:
+        """Return its status as pages show it."""
+        return NO_ADMIN_CAN_ACT if self.is_stuck else self.status
 
 
 class UserRow(Struct, frozen=True):
@@ -56,13 +72,15 @@ class ExpiringSecret(Struct, frozen=True):
 class MemberFilter(Struct, frozen=True, kw_only=True):
     """Selects members; empty fields match all.
 
-    Each word of `text` is part of the ID or name, in any order.
+    Each word of `text` is part of the ID or name, in any order. `named` is the whole of one of
+    them, in any case.
     """
 
     entity_id: str = ""
     entity_type: str = ""
     status: str = ""
     text: str = ""
+    named: str = ""
     without_admin: bool = False
     among: frozenset[str] | None = None
     """These IDs alone."""

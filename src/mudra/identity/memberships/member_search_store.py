@@ -155,6 +155,11 @@ class MemberSearch:
             among=which.among is not None,
         )
         query = query.where(*_have_words(which.text, _E.entity_id, _E.name))
+        if which.named:
+            named = sa.func.lower(which.named)
+            query = query.where(
+                sa.or_(sa.func.lower(_E.entity_id) == named, sa.func.lower(_E.name) == named)
+            )
         values = {
             "after": after,
             "entity_id": which.entity_id,

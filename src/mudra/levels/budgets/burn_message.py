@@ -47,20 +47,27 @@ def alarm_of(member: Member, stored: StoredBurn) -> MemberAlarm:
 
 
 def _words(name: str, burn: Burn, zone: tzinfo) -> tuple[str, str]:
+    measure = gettext(MEASURES[burn.measure])
     if burn.outlook is Outlook.GONE or burn.gone_at is None:
-        title = gettext("%(entity_name)s: error budget of the month is used up", entity_name=name)
+        title = gettext(
+            "%(entity_name)s: error budget of the month is used up (%(measure)s)",
+            entity_name=name,
+            measure=measure,
+        )
         what = gettext("More calls failed this month than the target allows for the whole month.")
     else:
-        title = gettext("%(entity_name)s: error budget will not last the month", entity_name=name)
+        title = gettext(
+            "%(entity_name)s: error budget will not last the month (%(measure)s)",
+            entity_name=name,
+            measure=measure,
+        )
         what = gettext(
             "At the rates of the last day and week, the failures that the target allows this month "
             "will be used up at %(at)s.",
             at=time_text(burn.gone_at, zone),
         )
     target = gettext(
-        "%(measure)s, target %(target)s %%",
-        measure=gettext(MEASURES[burn.measure]),
-        target=f"{burn.target:g}",
+        "%(measure)s, target %(target)s %%", measure=measure, target=f"{burn.target:g}"
     )
     number = current().number
     spent = gettext(

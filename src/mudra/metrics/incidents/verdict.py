@@ -138,9 +138,7 @@ _OVER: Final = _Says(
         "calls to %(fip)s: it was between the two."
     ),
     translatable("Nearly all AAs and FIPs with enough calls were affected at once."),
-    translatable(
-        "Reports from %(aa)s were missing. Of windows whose report came later its calls are known."
-    ),
+    translatable("Reports from %(aa)s were missing. Late reports have filled in some of the gap."),
 )
 _AAS: Final = (
     translatable("AA %(id)s"),

@@ -295,6 +295,9 @@ def timeline_lines(incident: Incident, names: Names = NO_NAMES) -> tuple[tuple[d
 
 def _change_text(change: TimelineChange, before: Subject, after: Subject, names: Names) -> str:
     match change:
+        case TimelineChange.OPENED if isinstance(after, AaReporting):
+            aa = names.get(after.aa_id, after.aa_id)
+            return gettext("opened: reports from %(aa)s are missing", aa=aa)
         case TimelineChange.OPENED:
             return gettext("opened as %(cause)s", cause=in_sentence(after, names))
         case TimelineChange.REOPENED:

@@ -6,6 +6,7 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.comparison.forecast import ExpectedDay
 from mudra.comparison.roles import KEYS
@@ -88,6 +89,8 @@ class VolumeView(Struct, frozen=True):
     days: Picture
     hours: Picture
     method: str
+    last_day: int
+    """Calls of the last 24 hours, as far as they were reported."""
 
 
 @page.get("/entity/{entity_id:str}/volume", gate=READER)
@@ -143,7 +146,12 @@ def _view(found: VolumeOfSubject) -> VolumeView:
         "usual": [one.usual for one in found.hours],
     }
     method = _METHODS[found.forecast.method] if found.forecast else ""
-    return VolumeView(found, _picture(days, {}), _picture(hours, lines), method)
+    by_hour = _picture(hours, lines)
+    gaps = _gaps([one.calls for one in found.hours])
+    if gaps:
+        by_hour = replace(by_hour, lines={"unreported": gaps, **by_hour.lines})
+    last_day = sum(calls for _, calls, _ in hours)
+    return VolumeView(found, _picture(days, {}), by_hour, method, last_day)
 
 
 def _picture(
@@ -171,6 +179,16 @@ def _round_up(most: int) -> int:
 def _bar(place: int, at: date, calls: int, kind: str, *, most: int) -> Bar:
     height = max(2, _HEIGHT * calls // most) if calls else 0
     return Bar(at, calls, kind, place * _STEP, _HEIGHT - height, height)
+
+
+def _gaps(line: Sequence[int | None]) -> str:
+    """Returns the outline of the places of which nothing is known: these are not zero."""
+    width = _STEP - 1
+    return "".join(
+        f"M{place * _STEP} 0h{width}v{_HEIGHT}h-{width}z"
+        for place, calls in enumerate(line)
+        if calls is None
+    )
 
 
 def _path(line: Sequence[int | None], most: int) -> str:

@@ -41,7 +41,7 @@ TABLE: Final = Table[QueuedMail](
             link=lambda m: f"{_PAGE}/{m.mail_id}",
         ),
         Column("at", translatable("Written"), lambda m: m.created_at, "time", phone="figure"),
-        Column("to", translatable("To"), lambda m: m.recipient, phone="figure"),
+        Column("to", translatable("To"), lambda m: m.recipient, "address", phone="figure"),
         Column(
             "state",
             translatable("State"),

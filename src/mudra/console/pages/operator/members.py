@@ -20,7 +20,7 @@ from mudra.http.request.account_requests import OnboardRequest
 from mudra.http.request.validation import decode_struct
 from mudra.identity.memberships.bulk_act import MAX_MEMBERS
 from mudra.identity.memberships.import_members import export_members
-from mudra.identity.memberships.member_search import MemberFilter, MemberRow
+from mudra.identity.memberships.member_search import NO_ADMIN_CAN_ACT, MemberFilter, MemberRow
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.memberships.onboard import onboard_member
 from mudra.identity.operators.operator import Scope
@@ -36,14 +36,6 @@ TYPES: Final = ("AA", "FIP", "FIU")
 STATES: Final = ("active", "suspended", "retired")
 
 
-_STUCK: Final = translatable("no admin can act")
-
-
-def _is_stuck(row: MemberRow) -> bool:
-    """Return whether a member gets tokens, but no person can read or reset its secret."""
-    return row.status == "active" and not row.able
-
-
 TABLE: Final = Table[MemberRow](
     "members",
     translatable("Members"),
@@ -56,10 +48,10 @@ TABLE: Final = Table[MemberRow](
         Column(
             "status",
             translatable("Status"),
-            lambda r: _STUCK if _is_stuck(r) else r.status,
+            lambda r: r.state,
             "tag",
-            tone=lambda r: "bad" if _is_stuck(r) else tone(r.status),
-            order=lambda r: f"{0 if _is_stuck(r) else 1} {r.entity_id}",
+            tone=lambda r: "bad" if r.is_stuck else tone(r.status),
+            order=lambda r: f"{0 if r.is_stuck else 1} {r.entity_id}",
             phone="state",
         ),
         Column("admins", translatable("Admins"), lambda r: ", ".join(r.admins), "file"),
@@ -90,7 +82,7 @@ _SHOWN: Final = {
     translatable("active"): {"status": "active"},
     translatable("suspended"): {"status": "suspended"},
     translatable("retired"): {"status": "retired"},
-    translatable("no admin can act"): {"status": "active", "alone": "true"},
+    NO_ADMIN_CAN_ACT: {"status": "active", "alone": "true"},
     translatable("onboarding"): {"onboarding": "open"},
 }
 """What the list may show, by title, as its address names it."""

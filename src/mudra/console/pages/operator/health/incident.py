@@ -178,7 +178,9 @@ async def incident_page(
         return RenderedPage(PART, {**charts, "leading": view})
     names = await page_context.tx.service(HealthService).names()
     evidence = await _evidence(page_context, stored.incident, names)
-    compared = contrasts_table(lambda row: _contrast_path(row, stored.incident, view))
+    compared = contrasts_table(
+        stored.incident.subject, lambda row: _contrast_path(row, stored.incident, view)
+    )
     rows, health = evidence.contrasts, page_context.tx.service(HealthService)
     export = compared.export(rows, page_context.query)
     if export is not None:
