@@ -50,7 +50,7 @@ LEVEL_FIELDS: Final = {
     "levels": "what each FIP delivered in each month, the newest month first, then by name",
     "PublicLevel.name": "its name",
     "PublicLevel.month": "the month, in the time zone of the network",
-    "availability_percentage": "share of calls that its own outages did not fail; null below 100 calls",
+    "availability_percentage": "calls that its own outages did not fail; null below 100 calls",
     "target_percentage": "what the network asked on the first day; null for nothing",
     "target_met": "whether it is met; null without a target or with too few calls",
     "PublicLevel.requests": "calls that count; null with too few",
