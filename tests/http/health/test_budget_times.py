@@ -3,7 +3,7 @@
 import re
 from datetime import datetime
 
-from tests.http.health.level_world import FIRST_DAYS, INDIA, WINDOW
+from tests.http.health.level_world import WINDOW, within_a_month
 from tests.support.metrics.health_network import a_network
 from tests.support.people.console import reader
 from tests.support.service import Service
@@ -14,8 +14,7 @@ from mudra.metrics.rollup.coverage import due_until
 
 def test_the_missing_reports_of_an_agent_count_when_they_are_late(health_service: Service) -> None:
     service = health_service
-    while service.advance("PT0S").astimezone(INDIA).day <= FIRST_DAYS:
-        service.advance("P1D")  # a month says nothing about its budget on its first day
+    within_a_month(service)
     net = a_network(service, aas=3, fips=2)
     net.early_in_a_window()
     net.windows(8)
