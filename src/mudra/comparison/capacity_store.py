@@ -6,6 +6,7 @@ from typing import Final
 
 import sqlalchemy as sa
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.metrics import capacity_notice
@@ -49,17 +50,7 @@ class CapacityNotices:
 
     async def add(self, one: CapacityNotice) -> None:
         """Stores a new one."""
-        await self._tx.connection.execute(
-            sa.insert(capacity_notice).values(
-                entity_id=one.entity_id,
-                noticed_at=one.noticed_at,
-                day=one.day,
-                calls=one.calls,
-                at_most=one.at_most,
-                handled_day=one.handled_day,
-                handled=one.handled,
-            )
-        )
+        await self._tx.connection.execute(sa.insert(capacity_notice).values(**asdict(one)))
 
     async def remove(self, entity_id: str) -> None:
         """Removes the notice of a subject."""

@@ -30,6 +30,15 @@ def mail_state(mail: QueuedMail) -> str:
 
 
 _PAGE: Final = operator_path("mails")
+STATE: Final = Column[QueuedMail](
+    "state",
+    translatable("State"),
+    mail_state,
+    "tag",
+    tone=lambda m: tone(mail_state(m)),
+    phone="state",
+)
+"""What became of an email, in each table of emails."""
 TABLE: Final = Table[QueuedMail](
     "mails",
     translatable("Email"),
@@ -42,14 +51,7 @@ TABLE: Final = Table[QueuedMail](
         ),
         Column("at", translatable("Written"), lambda m: m.created_at, "time", phone="figure"),
         Column("to", translatable("To"), lambda m: m.recipient, "address", phone="figure"),
-        Column(
-            "state",
-            translatable("State"),
-            mail_state,
-            "tag",
-            tone=lambda m: tone(mail_state(m)),
-            phone="state",
-        ),
+        STATE,
         Column("tries", translatable("Attempts"), lambda m: m.attempts or None, "number"),
         Column("error", translatable("Last error"), lambda m: m.last_error or None, "below"),
         Column("next", translatable("Next attempt"), lambda m: m.next_attempt_at, "time"),

@@ -18,7 +18,7 @@ from mudra.console.framework.table import Column, Table
 from mudra.console.health.labels import CauseLine, cause_lines, named_headline
 from mudra.console.pages.operator.bars import Bar, bars_of_days
 from mudra.console.pages.operator.labels import approval_link, member_link, pages_of_member, tone
-from mudra.console.pages.operator.mails import mail_state
+from mudra.console.pages.operator.mails import STATE
 from mudra.http.auth.gates import operator
 from mudra.http.request.account_requests import (
     AdminChangeRequest,
@@ -89,14 +89,7 @@ MAILS: Final = Table[QueuedMail](
         Column("subject", translatable("Subject"), lambda m: m.subject),
         Column("at", translatable("Written"), lambda m: m.created_at, "time", phone="figure"),
         Column("to", translatable("To"), lambda m: m.recipient, phone="figure"),
-        Column(
-            "state",
-            translatable("State"),
-            mail_state,
-            "tag",
-            tone=lambda m: tone(mail_state(m)),
-            phone="state",
-        ),
+        STATE,
         Column("tries", translatable("Attempts"), lambda m: m.attempts or None, "below"),
     ),
     first_sort="-at",

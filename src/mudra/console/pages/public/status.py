@@ -4,7 +4,7 @@ Served from a snapshot, so that it works while the database is not available, wi
 displayed. Names no AA.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -67,12 +67,7 @@ async def status(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[str] | Response[bytes]:
     """Show the network at a glance."""
-    kept = _kept(request, dependencies)
-    cached = await cache.get(dependencies)
-    if cached is None:
-        return await _unknown(request, dependencies, kept)
-    made = partial(_network_page, request, dependencies, cached, kept)
-    return await cache.answer(request, dependencies, cached, made)
+    return await _answer(request, dependencies, cache, _network_page)
 
 
 def _network_page(
@@ -134,12 +129,7 @@ async def status_of_fip(
     fip_id: FromPath[str],
 ) -> Response[str] | Response[bytes]:
     """Show one FIP: each day in a table, its APIs, all its incidents."""
-    kept = _kept(request, dependencies)
-    cached = await cache.get(dependencies)
-    if cached is None:
-        return await _unknown(request, dependencies, kept)
-    made = partial(_fip_page, request, dependencies, cached, kept, fip_id)
-    return await cache.answer(request, dependencies, cached, made)
+    return await _answer(request, dependencies, cache, partial(_fip_page, fip_id=fip_id))
 
 
 def _fip_page(
@@ -193,12 +183,7 @@ async def levels(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[str] | Response[bytes]:
     """Show what each FIP delivered in the last months, where the operator says so."""
-    kept = _kept(request, dependencies)
-    cached = await cache.get(dependencies)
-    if cached is None:
-        return await _unknown(request, dependencies, kept)
-    made = partial(_levels_page, request, dependencies, cached, kept)
-    return await cache.answer(request, dependencies, cached, made)
+    return await _answer(request, dependencies, cache, _levels_page)
 
 
 def _levels_page(
@@ -225,6 +210,21 @@ def _levels_page(
         },
     )
     return in_language(shown)
+
+
+async def _answer(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    cache: StatusCache,
+    make: Callable[..., Response[str] | Response[bytes] | None],
+) -> Response[str] | Response[bytes]:
+    """Returns a page of what is known now, made once for all that ask for it."""
+    kept = _kept(request, dependencies)
+    cached = await cache.get(dependencies)
+    if cached is None:
+        return await _unknown(request, dependencies, kept)
+    made = partial(make, request, dependencies, cached, kept)
+    return await cache.answer(request, dependencies, cached, made)
 
 
 async def _unknown(
