@@ -188,7 +188,9 @@ class Dependencies(Struct, frozen=True):
         return console_address(self.settings)
 
     @contextlib.asynccontextmanager
-    async def metrics_maintenance(self, *, within_s: float) -> AsyncIterator[MaintenanceWork]:
+    async def metrics_maintenance(
+        self, *, within_s: float = TRANSACTION_S
+    ) -> AsyncIterator[MaintenanceWork]:
         """Open a transaction for the scheduled jobs of metrics."""
         async with self.database.transaction(within_s=within_s) as transaction:
             yield await maintenance(self, transaction)

@@ -1,16 +1,14 @@
 """The dependencies of the demonstration, provided by `bootstrap/dependencies.py`."""
 
-from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from mudra.demo.time_machine import MovableClock, PostgresTimeMachine
 from mudra.metrics.health.recorded_history import HistoryService
-from mudra.metrics.maintenance import MaintenanceWork
+from mudra.metrics.maintenance import OpenMaintenance
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.settings.settings import Settings
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.database.deadline import TRANSACTION_S
-from mudra.storage.database.transaction import Transaction
+from mudra.storage.database.transaction import Opens, OpenTransaction
 
 
 class Dependencies(Protocol):
@@ -36,20 +34,17 @@ class Dependencies(Protocol):
     def address_policy(self) -> AddressPolicy:
         """The addresses that registry entries may contain."""
 
-    def history(
-        self, *, within_s: float = TRANSACTION_S
-    ) -> AbstractAsyncContextManager[HistoryService]:
+    @property
+    def history(self) -> Opens[HistoryService]:
         """Opens a transaction for past windows."""
 
     async def close(self) -> None:
         """Closes the connections."""
 
-    def transaction(
-        self, *, within_s: float = TRANSACTION_S
-    ) -> AbstractAsyncContextManager[Transaction]:
+    @property
+    def transaction(self) -> OpenTransaction:
         """Opens a transaction with all its ports."""
 
-    def metrics_maintenance(
-        self, *, within_s: float
-    ) -> AbstractAsyncContextManager[MaintenanceWork]:
+    @property
+    def metrics_maintenance(self) -> OpenMaintenance:
         """Opens a transaction for the detection of past incidents."""

@@ -2,21 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Generic, Protocol, TypeVar
+from contextlib import asynccontextmanager
+from typing import Generic, TypeVar
 
 from mudra.storage.database.deadline import TRANSACTION_S
+from mudra.storage.database.transaction import Opens
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
-
-
-class Opens(Protocol[T_co]):
-    """Opens a transaction."""
-
-    def __call__(self, *, within_s: float) -> AbstractAsyncContextManager[T_co]:
-        """Opens one that is aborted after so many seconds."""
-        ...
 
 
 class InTurn(Generic[T]):

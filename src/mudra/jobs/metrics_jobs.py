@@ -157,7 +157,7 @@ def _webhooks(
         name=name,
         every=timedelta(seconds=20),
         run=lambda: deliver_messages(
-            partial(open_work, within_s=TRANSACTION_S),
+            open_work,
             post,
             pause,
             partial(_report, messages),

@@ -9,7 +9,7 @@ from mudra.identity.accounts.send_link import send_requested_links
 from mudra.identity.sign_in.guessing import is_alarming, notify_guessed_users, recent_failures
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
 from mudra.jobs.retry_delay import pause_after
-from mudra.overview.mail_delivery import Delivered, OpenQueue, Send, Undelivered, deliver_due
+from mudra.overview.mail_delivery import Delivered, Send, Undelivered, deliver_due
 from mudra.overview.mail_queue_store import MailAlarms, MailQueue
 from mudra.shared.email_message import StoredEmail
 from mudra.storage.database.transaction import OpenTransaction
@@ -65,7 +65,7 @@ async def send_links(open_transaction: OpenTransaction) -> None:
 
 
 async def deliver_mail(
-    open_queue: OpenQueue, send: Send, count: Callable[[str], None], delivered: set[str]
+    open_tx: OpenTransaction, send: Send, count: Callable[[str], None], delivered: set[str]
 ) -> None:
     """Sends every email that is due; logs those that could not be delivered.
 
@@ -77,4 +77,4 @@ async def deliver_mail(
         if isinstance(outcome, Undelivered):
             _log.warning("mail not delivered", mail_id=mail.mail_id, problem=outcome.problem)
 
-    await deliver_due(open_queue, send, pause_after, report, delivered)
+    await deliver_due(open_tx, send, pause_after, report, delivered)

@@ -1,8 +1,7 @@
 """The services that the scheduled jobs of metrics use in one transaction."""
 
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Protocol
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -12,6 +11,7 @@ from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.metrics.ports import MetricsTables, Silences
 from mudra.metrics.rollup.rollup_service import RollupService
+from mudra.storage.database.transaction import Opens
 
 
 class MaintenanceWork(Struct, frozen=True):
@@ -27,9 +27,4 @@ class MaintenanceWork(Struct, frozen=True):
     silences: Silences
 
 
-class OpenMaintenance(Protocol):
-    """Opens a transaction."""
-
-    def __call__(self, *, within_s: float) -> AbstractAsyncContextManager[MaintenanceWork]:
-        """Opens one that is aborted after so many seconds."""
-        ...
+OpenMaintenance: TypeAlias = Opens[MaintenanceWork]

@@ -61,7 +61,7 @@ class Nodes:
             await self.may_answer.wait()
             return Delivered()
 
-        await deliver_due(self.outbox, send, pause_after, lambda *_: None, set())
+        await deliver_due(self.dependencies.transaction, send, pause_after, lambda *_: None, set())
 
     async def until(self, number: int) -> None:
         async with asyncio.timeout(PATIENCE_S):
@@ -160,7 +160,7 @@ def test_a_refused_email_is_an_alarm_for_two_days_and_one_that_waits_as_long_as_
         nodes = Nodes(dependencies)
         await nodes.give_all_for_sent()
         await nodes.queue(1)
-        await deliver_due(nodes.outbox, send, pause_after, lambda *_: None, set())
+        await deliver_due(nodes.dependencies.transaction, send, pause_after, lambda *_: None, set())
         dependencies.clock.offset += timedelta(days=days)
         return (await raise_mail_alarms(dependencies.transaction)).failing
 

@@ -17,7 +17,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.retry_delay import pause_after
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.metrics.notifications.webhook import Owner, WaitingMessage, Webhook
-from mudra.metrics.notifications.webhook_delivery import OpenMessages, deliver_messages
+from mudra.metrics.notifications.webhook_delivery import OpenMaintenance, deliver_messages
 from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.shared.ids import fresh_id
@@ -63,7 +63,7 @@ async def until(sink: WebhookSink, number: int) -> None:
             await asyncio.sleep(0.01)
 
 
-async def node(dependencies: Dependencies, opened: OpenMessages | None = None) -> None:
+async def node(dependencies: Dependencies, opened: OpenMaintenance | None = None) -> None:
     """What the job of one node does."""
 
     async def post(message: WaitingMessage, now: datetime) -> str:

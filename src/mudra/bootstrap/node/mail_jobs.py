@@ -1,11 +1,8 @@
 """The jobs of the outbox: one sends what is due, one raises the alarms of what is not sent."""
 
-import contextlib
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from math import nan
 
-from mudra.audit.audit_log_store import AuditLog
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.notification_jobs import deliver_mail, raise_mail_alarms
 from mudra.jobs.scheduler import Job
@@ -14,7 +11,7 @@ from mudra.mail.mail_server import mail_server
 from mudra.mail.smtp import deliver
 from mudra.overview.mail_delivery import Delivered, Undelivered
 from mudra.shared.email_message import StoredEmail
-from mudra.storage.mail.outbox import OUTBOX_CHANGED, Outbox
+from mudra.storage.mail.outbox import OUTBOX_CHANGED
 
 
 def mail_jobs(dependencies: Dependencies) -> list[Job]:
@@ -58,12 +55,10 @@ async def _send(dependencies: Dependencies, delivered: set[str]) -> None:
         return
     server = mail_server(url, dependencies.settings.mail_from, dependencies.settings.network_name)
 
-    @contextlib.asynccontextmanager
-    async def open_outbox() -> AsyncIterator[tuple[Outbox, AuditLog]]:
-        async with dependencies.database.transaction() as transaction:
-            yield transaction.service(Outbox), AuditLog(transaction)
-
     async def send(mail: StoredEmail) -> Delivered | Undelivered:
         return await deliver(server, mail.email, mail_id=mail.mail_id, written_at=mail.created_at)
 
-    await deliver_mail(open_outbox, send, lambda one: MAILS.labels(one).inc(), delivered)
+    def count(outcome: str) -> None:
+        MAILS.labels(outcome).inc()
+
+    await deliver_mail(dependencies.transaction, send, count, delivered)

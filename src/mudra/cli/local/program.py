@@ -8,7 +8,6 @@ from mudra.cli.output.output import Exit
 
 if TYPE_CHECKING:  # every command imports this file, and most need none of these
     from collections.abc import Awaitable, Callable, Mapping, Sequence
-    from contextlib import AbstractAsyncContextManager
     from datetime import datetime
     from pathlib import Path
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
     from mudra.settings.settings import Settings
     from mudra.shared.backup_details import BackupDetails
     from mudra.shared.secret_text import SecretText
-    from mudra.storage.database.transaction import Transaction
+    from mudra.storage.database.transaction import OpenTransaction
 
 T = TypeVar("T")
 
@@ -64,7 +63,8 @@ class Dependencies(Protocol):
     def stored_metrics(self) -> StoredMetrics:
         """The stored metrics: what checks, repairs and exports them."""
 
-    def transaction(self, *, within_s: float = ...) -> AbstractAsyncContextManager[Transaction]:
+    @property
+    def transaction(self) -> OpenTransaction:
         """Open a transaction with all its ports."""
 
     async def rewrap(

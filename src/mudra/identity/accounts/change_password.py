@@ -4,9 +4,6 @@ The slow hashes are computed between two transactions. What happened meanwhile w
 that was disabled stays so, a password that was set by a link is the one that counts.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-
 from mudra.audit.event import Caller
 from mudra.identity.accounts.password_hasher import PasswordHasher
 from mudra.identity.accounts.password_rules import PasswordFault, PasswordRefusal
@@ -17,7 +14,7 @@ from mudra.identity.accounts.user import User
 from mudra.identity.operators.operator_store import Operators
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.shared.secret_text import SecretText
-from mudra.storage.database.transaction import Transaction
+from mudra.storage.database.transaction import OpenTransaction
 
 
 async def change_password(
@@ -26,7 +23,7 @@ async def change_password(
     caller: Caller,
     *,
     hasher: PasswordHasher,
-    open_transaction: Callable[[], AbstractAsyncContextManager[Transaction]],
+    open_transaction: OpenTransaction,
 ) -> HashingBusy | PasswordRefusal | SignInRefused | None:
     """Store an accepted password; all tokens and sessions of the user end.
 

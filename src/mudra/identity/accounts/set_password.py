@@ -4,9 +4,6 @@ A GET of the link consumes nothing; this is the POST. The slow hash is computed
 between two transactions, so that no lock is held meanwhile.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -27,7 +24,7 @@ from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import FRESH, Counted
 from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
-from mudra.storage.database.transaction import Transaction
+from mudra.storage.database.transaction import OpenTransaction, Transaction
 from mudra.storage.mail.outbox import Outbox
 
 
@@ -72,7 +69,7 @@ async def set_password(
     *,
     network_name: str,
     hasher: PasswordHasher,
-    open_transaction: Callable[[], AbstractAsyncContextManager[Transaction]],
+    open_transaction: OpenTransaction,
 ) -> User | LinkRefused | PasswordRefusal | HashingBusy | WrongAccountKind:
     """Consume the link and store the password; the user's tokens end."""
     async with open_transaction() as tx:

@@ -20,11 +20,11 @@ from mudra.identity.memberships.member_lists import all_members, all_users, writ
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
 from mudra.identity.memberships.member_status import already_retired, set_member_status
 from mudra.identity.memberships.membership_store import Memberships
-from mudra.identity.memberships.one_by_one import REQUEST_S, OpenMemberWork, act_one_by_one
+from mudra.identity.memberships.one_by_one import REQUEST_S, act_one_by_one
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import ActingOperator, may_act
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
-from mudra.storage.database.transaction import Transaction
+from mudra.storage.database.transaction import OpenTransaction, Transaction
 
 MAX_MEMBERS: Final = 500
 
@@ -102,7 +102,7 @@ async def preview_bulk(
 
 
 async def act_in_bulk(
-    open_transaction: OpenMemberWork,
+    open_transaction: OpenTransaction,
     act: BulkAct,
     entity_ids: Sequence[str],
     reason: str,

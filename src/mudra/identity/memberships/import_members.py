@@ -28,11 +28,11 @@ from mudra.identity.memberships.onboard import (
     onboard_member,
     type_refused,
 )
-from mudra.identity.memberships.one_by_one import REQUEST_S, OpenMemberWork, act_one_by_one
+from mudra.identity.memberships.one_by_one import REQUEST_S, act_one_by_one
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator
 from mudra.shared.refusal import Refusal, ValueRefused
-from mudra.storage.database.transaction import Transaction
+from mudra.storage.database.transaction import OpenTransaction, Transaction
 
 _COLUMN_OF: Final = {"admin": "adminEmail", "email": "contactEmail", "phone": "contactPhone"}
 
@@ -105,7 +105,7 @@ async def import_row(tx: Transaction, planned: RowOutcome, by: ActingOperator) -
 
 
 async def import_members(
-    open_transaction: OpenMemberWork,
+    open_transaction: OpenTransaction,
     rows: Iterable[FileRow],
     by: ActingOperator,
     clock: Callable[[], float] = time.monotonic,

@@ -1,14 +1,12 @@
 """Many acts in one request: each in a transaction of its own, for as long as a request may take."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
-from typing import Final, Protocol, Self, TypeAlias, TypeVar
+from typing import Final, Protocol, Self, TypeVar
 
-from mudra.storage.database.transaction import Transaction
+from mudra.storage.database.transaction import OpenTransaction, Transaction
 
 REQUEST_S: Final = 20.0
 """A request begins acts for so long, in seconds: proxies wait for an answer for a minute."""
-OpenMemberWork: TypeAlias = Callable[[], AbstractAsyncContextManager[Transaction]]
 
 
 class Planned(Protocol):
@@ -26,7 +24,7 @@ P = TypeVar("P", bound=Planned)
 
 
 async def act_one_by_one(
-    open_transaction: OpenMemberWork,
+    open_transaction: OpenTransaction,
     planned: Iterable[P],
     act: Callable[[Transaction, P], Awaitable[P]],
     has_time: Callable[[], bool],

@@ -7,7 +7,6 @@ that comes after the slot has closed learns nothing, whatever the password was.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Final, TypeVar
 
@@ -28,10 +27,9 @@ from mudra.localization.language import translatable
 from mudra.shared.fair_queue import Queue
 from mudra.shared.refusal import WAIT_TEXT, LimitedUntil, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
-from mudra.storage.database.transaction import Transaction
+from mudra.storage.database.transaction import OpenTransaction, Transaction
 
 T = TypeVar("T")
-W = TypeVar("W", bound=Transaction)
 
 
 TOO_MANY_ATTEMPTS: Final = translatable(
@@ -90,10 +88,10 @@ async def sign_in(  # noqa: PLR0913  # its collaborators, each named
     username: str,
     password: SecretText,
     caller: Caller,
-    then: Callable[[W, User], Awaitable[T]],
+    then: Callable[[Transaction, User], Awaitable[T]],
     *,
     origin: str,
-    open_transaction: Callable[[], AbstractAsyncContextManager[W]],
+    open_transaction: OpenTransaction,
     hasher: PasswordHasher,
     queue: Queue,
     hourly: int,
@@ -183,7 +181,7 @@ async def _rehash(
     password: SecretText,
     caller: Caller,
     hasher: PasswordHasher,
-    open_transaction: Callable[[], AbstractAsyncContextManager[Transaction]],
+    open_transaction: OpenTransaction,
 ) -> None:
     """Hash a right password again if the parameters have changed since."""
     if user.password_hash is None or not hasher.needs_rehash(user.password_hash):

@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
+from mudra.metrics.maintenance import OpenMaintenance
 from mudra.metrics.notifications.webhook import WaitingMessage
-from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.shared.fair_queue import Queue
 from mudra.shared.unavailable import DatabaseUnavailable
 
@@ -32,27 +31,12 @@ class Delivery(Struct, frozen=True):
     gave_up: bool
 
 
-class MessagesUnitOfWork(Protocol):
-    """One transaction."""
-
-    @property
-    def messages(self) -> Webhooks:
-        """The messages."""
-        ...
-
-    @property
-    def now(self) -> datetime:
-        """The time of the transaction."""
-        ...
-
-
-OpenMessages = Callable[[], AbstractAsyncContextManager[MessagesUnitOfWork]]
 Post = Callable[[WaitingMessage, datetime], Awaitable[str]]
 """Signs and posts a message; returns why it failed, or nothing."""
 
 
 async def deliver_messages(
-    open_work: OpenMessages,
+    open_work: OpenMaintenance,
     post: Post,
     pause_after: Callable[[int], timedelta],
     report: Callable[[Delivery], None],
@@ -121,7 +105,7 @@ async def _all_done(take: Callable[[int], Awaitable[set[asyncio.Task[None]]]]) -
 
 
 async def _complete(
-    open_work: OpenMessages, message: WaitingMessage, problem: str, pause: timedelta
+    open_work: OpenMaintenance, message: WaitingMessage, problem: str, pause: timedelta
 ) -> Delivery:
     """Records the result of a post; without it the receiver would get the message again."""
     pauses_s = iter(_COMPLETE_AGAIN_S)

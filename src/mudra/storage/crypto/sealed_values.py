@@ -1,22 +1,19 @@
 """Every encrypted value of the database, for what must reach them all: rotation and checks."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from typing import Final, cast
 
 import sqlalchemy as sa
 from msgspec import Struct
 
 from mudra.storage.crypto.keyring import Keyring, MasterVersionMissing
-from mudra.storage.database.transaction import Transaction
+from mudra.storage.database.transaction import OpenTransaction, Transaction
 from mudra.storage.tables.alarms import health_webhook
 from mudra.storage.tables.disputes import dispute_evidence
 from mudra.storage.tables.identity import link_request, totp_factor
 from mudra.storage.tables.service import mail_outbox, sealed_key
 from mudra.storage.tables.subscriptions import status_subscription
 from mudra.storage.tables.tokens import entity_secret, sandbox_fault, signing_key
-
-OpenTransaction = Callable[[], AbstractAsyncContextManager[Transaction]]
 
 BATCH: Final = 100
 """Values in one transaction: some 50 ms, far from its limit of 3 s."""

@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Final, Protocol, TypeVar, cast
+from typing import Final, Protocol, TypeAlias, TypeVar, cast
 
 import psycopg
 import sqlalchemy as sa
@@ -20,6 +20,7 @@ from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.deadline import TRANSACTION_S, AnswerWatch, Deadline
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 Columns = TypeVar("Columns", bound=tuple[object, ...])
 _NOW: Final = sa.select(sa.func.clock_timestamp())
 
@@ -171,11 +172,15 @@ class Transaction:
             self.invalidation.changed_here(key, fence_id)
 
 
-class OpenTransaction(Protocol):
-    """Opens a transaction; commits at its end, rolls back on an exception."""
+class Opens(Protocol[T_co]):
+    """Opens a transaction, and yields it or what is made over it.
 
-    def __call__(
-        self, *, within_s: float = TRANSACTION_S
-    ) -> AbstractAsyncContextManager[Transaction]:
+    It commits at its end, and rolls back on an exception.
+    """
+
+    def __call__(self, *, within_s: float = TRANSACTION_S) -> AbstractAsyncContextManager[T_co]:
         """Opens one that is cut off after so many seconds (decision 0010)."""
         ...
+
+
+OpenTransaction: TypeAlias = Opens[Transaction]
