@@ -53,7 +53,7 @@ class Counting:
         return ()
 
     @asynccontextmanager
-    async def open_work(self, *, within_s: float) -> AsyncIterator[Any]:
+    async def open_work(self, *, within_s: float = 1.0) -> AsyncIterator[Any]:
         assert within_s > 0
         if not any(self.left.values()):
             raise AllDone

@@ -48,7 +48,7 @@ class Queued:
         self.given_up.append(given_up)
 
     @asynccontextmanager
-    async def open_work(self, *, within_s: float) -> AsyncIterator[Any]:
+    async def open_work(self, *, within_s: float = 1.0) -> AsyncIterator[Any]:
         assert within_s > 0
         yield SimpleNamespace(messages=self, now=NOW)
 
