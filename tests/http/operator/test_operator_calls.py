@@ -21,6 +21,7 @@ from mudra.storage.tables.tokens import key_fetch
 SCOPES = ("members", "registry", "health", "keys", "audit")
 CALLS = {
     ("GET", "/registry/waiting"): {"registry"},
+    ("GET", "/registry/vocabulary"): {"registry"},
     ("GET", "/registry/entries/NO-SUCH"): {"registry"},
     ("POST", "/registry/entries/NO-SUCH/decide"): {"registry"},
     ("GET", "/members/NO-SUCH/tokens"): {"members"},

@@ -197,6 +197,7 @@ ROWS = (
     _row("GET", "/operator/v1/keys", 200, scope="keys"),
     _row("POST", "/operator/v1/keys/rotate", 400, scope="keys", kind="none such"),
     _row("GET", "/operator/v1/registry/waiting", 200, scope="registry"),
+    _row("GET", "/operator/v1/registry/vocabulary", 200, scope="registry"),
     _row("GET", "/operator/v1/registry/entries/{entity}", 200, 404, scope="registry"),
     _row(
         *("POST", "/operator/v1/registry/entries/{entity}/decide", 400),

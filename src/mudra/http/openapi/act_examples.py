@@ -206,6 +206,10 @@ _BY_CALL: Final[Mapping[str, _Values]] = MappingProxyType(
             "OperatorResponse.scopes": ["health"],
         },
         "updateEntry": _UPDATED,
+        "listVocabulary": {
+            "VocabularyResponse.fitype": ["DEPOSIT", "TERM_DEPOSIT"],
+            "VocabularyResponse.identifierType": ["MOBILE", "PAN"],
+        },
         "updateEntryByPayload": _UPDATED,
         "retireEntry": {"WriteResponse.status": "retired", "WriteResponse.version": 0},
         "admitImplausibleReport": {"HeldReportDetails.state": "admitted", **_DECIDED},

@@ -138,6 +138,7 @@ _CHOSEN: Final = {
     "Show the latest probe of an entry": "getEntryProbe",
     "Probe the base URL of an entry": "probeEntry",
     "List what waits for approval": "listPendingEntries",
+    "List the words of entries": "listVocabulary",
     # Sandbox
     "Move the service's clock forward": "advanceClock",
     "List the faults in force": "listFaults",

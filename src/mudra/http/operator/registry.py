@@ -28,6 +28,10 @@ from mudra.registry.lifecycle.pending_entry_store import PendingEntries
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import unknown_entity
 from mudra.registry.lifecycle.register import Command, decide
+from mudra.registry.payload.entry import Entry
+from mudra.registry.payload.extend_vocabulary import read_vocabulary
+from mudra.registry.payload.vocabulary import VocabularyKind
+from mudra.registry.payload.vocabulary_store import VocabularyStore
 from mudra.registry.ports import Registry
 from mudra.registry.probe.probe import Probe, not_probed
 from mudra.registry.probe.probe_service import ProbeService
@@ -76,13 +80,21 @@ class KeyPeriodResponse(Struct, frozen=True):
 
 
 class RecordResponse(ResponseBody, kw_only=True):
-    """The newest versions of an entry, and its keys."""
+    """The newest versions of an entry, its keys, and what the live version holds."""
 
     entity_id: str = field(name="entityId")
     type: str
     entity_status: str = field(name="standing")
     versions: Sequence[VersionResponse]
     keys: Sequence[KeyPeriodResponse]
+    entry: Entry
+
+
+class VocabularyResponse(ResponseBody, kw_only=True):
+    """The words that entries may use: those of this release, and those that were added."""
+
+    fitype: Sequence[str]
+    identifier_type: Sequence[str] = field(name="identifierType")
 
 
 class PendingEntryResponse(Struct, frozen=True, rename="camel"):
@@ -127,6 +139,7 @@ def record_response(record: Record) -> RecordResponse:
         entity_status=record.status.value,
         versions=[_version(step) for step in steps_of(record)],
         keys=[_key(period) for period in key_periods(record)],
+        entry=(record.live or record.versions[-1]).entry,
     )
 
 
@@ -260,6 +273,16 @@ async def waiting(call: OperatorCall[NoParameters]) -> PendingEntriesResponse | 
     return pending_response(await PendingEntries(call.tx).waiting(MAX_PENDING))
 
 
+@get("/registry/vocabulary", "List the words of entries", gate=operator(Scope.REGISTRY))
+async def vocabulary(call: OperatorCall[NoParameters]) -> VocabularyResponse | Refusal:
+    """List the FI types and identifier types that entries may use."""
+    words = await read_vocabulary(VocabularyStore(call.tx))
+    return VocabularyResponse(
+        fitype=words.words(VocabularyKind.FI_TYPE).listed,
+        identifier_type=words.words(VocabularyKind.IDENTIFIER_TYPE).listed,
+    )
+
+
 @get(
     "/registry/entries/{entity_id:str}",
     "Show the history of an entry",
@@ -270,7 +293,8 @@ async def history(
 ) -> RecordResponse | Refusal:
     """Show the newest 200 versions of an entry with who, when and what each changed, and its keys.
 
-    The live and the pending version are always among them. Where the first version shown is
+    `entry` is what the live version holds, else the newest one. The live and the pending version
+    are always among them. Where the first version shown is
     not 1, there are older ones; the first key may have been live before.
     """
     record = await call.tx.service(Registry).history(entity_id)
@@ -340,4 +364,6 @@ async def show_probe(
     return not_probed(entity_id) if found is None else probe_response(found)
 
 
-handlers: Final[list[ControllerRouterHandler]] = [waiting, history, decide_on, probe, show_probe]
+handlers: Final[list[ControllerRouterHandler]] = [
+    *(waiting, vocabulary, history, decide_on, probe, show_probe)
+]

@@ -9,11 +9,11 @@ import msgspec
 import typer
 
 from mudra.cli.client.api import Answer, Api, in_path
-from mudra.cli.command import owner_command, store_command
+from mudra.cli.command import owner_command
 from mudra.cli.commands.registry import addresses, binding, payload_files, probe, vocabulary
 from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.instant_option import read_instant
-from mudra.cli.local.program import CommandFailed, Dependencies, program
+from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import DataDir
 from mudra.cli.output.output import Exit, fail, show_facts, show_table
 from mudra.cli.output.shown import Shown, facts
@@ -38,28 +38,26 @@ Version = Annotated[
 ]
 
 
-@store_command(app, "mudra registry show KAVERI-FIP --json")
-async def show(dependencies: Dependencies, entity_id: EntityId) -> Shown:
+@owner_command(app, "mudra registry show KAVERI-FIP --json")
+async def show(api: Api, entity_id: EntityId) -> Shown:
     """Show an entity's live entry, else the latest version."""
-    async with dependencies.transaction() as tx:
-        record = await tx.service(Registry).record(entity_id)
-    if record is None:
-        raise CommandFailed(f"the registry has no entity {entity_id}")
-    version = record.live or record.versions[-1]
-    standing, entry = record.status.value, msgspec.to_builtins(version.entry)
+    record = await api.get(f"{_ENTRIES}/{in_path(entity_id)}")
+    versions, standing, entry = record["versions"], record["standing"], record["entry"]
+    version = next((one for one in versions if one["status"] == "live"), versions[-1])
+    pending = next((one["version"] for one in versions if one["status"] in _PENDING), "none")
 
     def show() -> None:
         show_facts(
             {
-                "entity": f"{record.entity_id} ({record.entity_type})",
+                "entity": f"{record['entityId']} ({record['type']})",
                 "standing": standing,
-                "version": f"{version.number}, {version.status}",
-                "pending": record.pending.number if record.pending else "none",
+                "version": f"{version['version']}, {version['status']}",
+                "pending": pending,
             }
         )
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(version.entry)).decode() + "\n")
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(entry)).decode() + "\n")
 
-    return Shown({"standing": standing, "version": version.number, "entry": entry}, show)
+    return Shown({"standing": standing, "version": version["version"], "entry": entry}, show)
 
 
 @owner_command(app, "mudra registry history KAVERI-FIP")

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli.command import store_command
+from mudra.cli.client.api import Api
+from mudra.cli.command import owner_command, store_command
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import CommandFailed, Dependencies
 from mudra.cli.output.shown import Shown, facts, table
@@ -14,19 +15,10 @@ from mudra.registry.payload.vocabulary import Addition, VocabularyKind
 app = typer.Typer(no_args_is_help=True, help="FI types and identifier types.")
 
 
-@store_command(app, "mudra registry vocabulary list --json", "list")
-async def list_words(dependencies: Dependencies) -> Shown:
+@owner_command(app, "mudra registry vocabulary list --json", "list")
+async def list_words(api: Api) -> Shown:
     """List the words that entries may use."""
-    from mudra.registry.payload.extend_vocabulary import (  # noqa: PLC0415  # loads the database
-        read_vocabulary,
-    )
-    from mudra.registry.payload.vocabulary_store import (  # noqa: PLC0415  # loads the database
-        VocabularyStore,
-    )
-
-    async with dependencies.transaction() as tx:
-        vocabulary = await read_vocabulary(VocabularyStore(tx))
-    words = {kind.value: list(vocabulary.words(kind).listed) for kind in VocabularyKind}
+    words = (await api.get("/operator/v1/registry/vocabulary")).content
     rows = [[kind, one] for kind, listed in words.items() for one in listed]
     return table(["LIST", "WORD"], rows, words)
 
