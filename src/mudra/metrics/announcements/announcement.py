@@ -236,7 +236,7 @@ def updated_announcement(
             if (text := _plain(one.text))
         ),
     )
-    refused = _refused_update(update)
+    refused = _refused_text(update)
     if refused is not None:
         return refused
     ended_at = now if command.ends else before.ended_at
@@ -282,8 +282,9 @@ def _refusal(one: Announcement, now: datetime, public: Collection[str]) -> Value
     return _refused_text(one) or _refused_place(one, public) or _refused_time(one, now)
 
 
-def _refused_text(one: Announcement) -> ValueRefused | None:
-    if not _is_text(one.title, MAX_TITLE):
+def _refused_text(one: Announcement | Update) -> ValueRefused | None:
+    """Refuses titles, which an announcement alone has, texts and translations."""
+    if isinstance(one, Announcement) and not _is_text(one.title, MAX_TITLE):
         return ValueRefused("title", _allowed(MAX_TITLE))
     if not _is_text(one.text, MAX_TEXT):
         return ValueRefused("text", _allowed(MAX_TEXT))
@@ -295,25 +296,10 @@ def _refused_text(one: Announcement) -> ValueRefused | None:
         if not _LANGUAGE.fullmatch(each.language):
             return ValueRefused("translations", "must have a language such as hi or ta")
         where = f"translations ({each.language}):"
-        if not _is_text(each.title, MAX_TITLE):
+        if isinstance(each, Translation) and not _is_text(each.title, MAX_TITLE):
             return ValueRefused(f"{where} title", _allowed(MAX_TITLE))
         if not _is_text(each.text, MAX_TEXT):
             return ValueRefused(f"{where} text", _allowed(MAX_TEXT))
-    return None
-
-
-def _refused_update(one: Update) -> ValueRefused | None:
-    if not _is_text(one.text, MAX_TEXT):
-        return ValueRefused("text", _allowed(MAX_TEXT))
-    tags = [each.language for each in one.translations]
-    if len(tags) > MAX_TRANSLATIONS or len(set(tags)) < len(tags):
-        problem = f"must be at most {MAX_TRANSLATIONS}, each of another language"
-        return ValueRefused("translations", problem)
-    for each in one.translations:
-        if not _LANGUAGE.fullmatch(each.language):
-            return ValueRefused("translations", "must have a language such as hi or ta")
-        if not _is_text(each.text, MAX_TEXT):
-            return ValueRefused(f"translations ({each.language}): text", _allowed(MAX_TEXT))
     return None
 
 

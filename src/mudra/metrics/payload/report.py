@@ -151,16 +151,10 @@ class NotificationFip(msgspec.Struct, frozen=True, rename="camel", forbid_unknow
     metrics: tuple[NotificationBlock, ...]
 
 
-class RequestMetrics(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    rename="camel",
-    forbid_unknown_fields=True,
-    tag_field="tag",
-    tag=Tag.REQUESTS.value,
+class _Payload(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
 ):
-    """Request-metrics payload, spec 2.5."""
+    """The fields that both payloads begin with."""
 
     agent_version: Word
     json_version: Word
@@ -169,27 +163,19 @@ class RequestMetrics(
     to_date_time: WindowEnd
     duration: Seconds
     aa_id: EntityId
+
+
+class RequestMetrics(_Payload, frozen=True, kw_only=True, tag_field="tag", tag=Tag.REQUESTS.value):
+    """Request-metrics payload, spec 2.5."""
+
     fips: tuple[RequestFip, ...]
 
 
 class NotificationMetrics(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    rename="camel",
-    forbid_unknown_fields=True,
-    tag_field="tag",
-    tag=Tag.NOTIFICATIONS.value,
+    _Payload, frozen=True, kw_only=True, tag_field="tag", tag=Tag.NOTIFICATIONS.value
 ):
     """Notification-metrics payload, spec 2.6."""
 
-    agent_version: Word
-    json_version: Word
-    txn_id: Word
-    from_date_time: WindowStart
-    to_date_time: WindowEnd
-    duration: Seconds
-    aa_id: EntityId
     fips: tuple[NotificationFip, ...]
 
 
