@@ -25,7 +25,7 @@ from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import Caller
 from mudra.audit.packing import pack_next
-from mudra.audit.sealing import seal_next
+from mudra.audit.proof.sealing import seal_next
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.demo.traffic import Traffic

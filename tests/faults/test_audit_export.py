@@ -30,7 +30,7 @@ from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.export.exported_event import ExportedEvent
-from mudra.audit.sealing import seal_next
+from mudra.audit.proof.sealing import seal_next
 from mudra.bootstrap.config import load_settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.local_store import in_store

@@ -27,9 +27,9 @@ from tests.support.documents.blocks import blocks_of
 from mudra.audit.acts import Act, Acts
 from mudra.audit.chain import Checkpoint
 from mudra.audit.event import Caller, EventName
-from mudra.audit.sealing_delay_store import sealing_delay
-from mudra.audit.verdict import AuditState
-from mudra.audit.witness import open_witness
+from mudra.audit.horizon_store import sealing_delay
+from mudra.audit.proof.verdict import AuditState
+from mudra.audit.proof.witness import open_witness
 from mudra.bootstrap.backup.recovery import rolled_back
 from mudra.cli.local.program import CommandFailed
 from mudra.overview.rollback import Origin

@@ -9,7 +9,7 @@ import pytest
 from tests.storage.audit.audited_nodes import AuditedNodes, audit_server, audited_nodes
 
 from mudra.audit.chain import CheckpointForged
-from mudra.audit.verdict import AuditState
+from mudra.audit.proof.verdict import AuditState
 
 TAMPERED = {
     "a row": (b'"user:asha"', b'"user:ravi"'),

@@ -11,7 +11,7 @@ import pytest
 from tests.storage.audit.audited_nodes import AuditedNodes, Server, audit_server, audited_nodes
 from tests.support.depth import with_every_change
 
-from mudra.audit.verdict import AuditState, AuditVerdict
+from mudra.audit.proof.verdict import AuditState, AuditVerdict
 
 ROWS = 60
 _COLUMNS = "at, event, outcome, actor, entity_id, address, txn_id, reason, detail"

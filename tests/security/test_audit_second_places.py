@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mudra.audit.chain import Checkpoint, CheckpointForged
-from mudra.audit.witness import open_witness, read_collected
+from mudra.audit.proof.witness import open_witness, read_collected
 from mudra.bootstrap.config import ConfigError, load_settings
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.keyring import Keyring

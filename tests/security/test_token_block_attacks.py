@@ -7,9 +7,9 @@ import psycopg
 import pytest
 from tests.storage.audit.audited_nodes import AuditedNodes, audit_server, audited_nodes
 
+from mudra.audit.proof.verdict import AuditState
 from mudra.audit.search import AuditFilter, AuditRow
 from mudra.audit.search_store import AuditSearch
-from mudra.audit.verdict import AuditState
 from mudra.storage.database.transaction import Transaction
 
 _COLUMNS = "first_seq, last_seq, first_at, last_at, entities, marks, data"

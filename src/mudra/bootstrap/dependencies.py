@@ -9,11 +9,11 @@ from urllib.parse import urljoin
 
 from msgspec import Struct, field
 
-from mudra.audit.archive_files import ArchiveFiles
 from mudra.audit.chain import Checkpoint
 from mudra.audit.event import Caller
 from mudra.audit.ports import Witness
-from mudra.audit.witness import open_witness, read_collected
+from mudra.audit.proof.archive_files import ArchiveFiles
+from mudra.audit.proof.witness import open_witness, read_collected
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.console_address import console_address
 from mudra.bootstrap.health_store import shared_health

@@ -11,9 +11,9 @@ import psycopg
 import sqlalchemy as sa
 
 from mudra.audit.audit_chain import AuditChain
-from mudra.audit.sealing import copy_checkpoints
-from mudra.audit.sealing_delay_store import sealing_delay
-from mudra.audit.verification import MAX_WAIT
+from mudra.audit.horizon_store import sealing_delay
+from mudra.audit.proof.sealing import copy_checkpoints
+from mudra.audit.proof.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.diagnosis_of_certificates import certificates

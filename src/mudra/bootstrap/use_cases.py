@@ -11,7 +11,7 @@ from mudra.audit.archive_store import Archives
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.chain_store import LedgerStore
-from mudra.audit.checkpoint_store import CheckpointStore
+from mudra.audit.proof.checkpoint_store import CheckpointStore
 from mudra.audit.token_issue_store import TokenIssueStore
 from mudra.bootstrap import alarm_wiring, health_store, metrics_store
 from mudra.bootstrap.levels.level_wiring import budget_service, level_service

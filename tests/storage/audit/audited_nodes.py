@@ -13,15 +13,15 @@ import psycopg
 import sqlalchemy as sa
 from tests.support.database.template_database import prepare
 
-from mudra.audit.archive import archive_next, check_archives, drop_archived
-from mudra.audit.archive_files import ArchiveFiles
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.packing import drop_over_age, pack_next
-from mudra.audit.sealing import confirm_restore, copy_checkpoints, seal_next
-from mudra.audit.verdict import AuditVerdict
-from mudra.audit.verification import verify_audit
+from mudra.audit.proof.archive import archive_next, check_archives, drop_archived
+from mudra.audit.proof.archive_files import ArchiveFiles
+from mudra.audit.proof.sealing import confirm_restore, copy_checkpoints, seal_next
+from mudra.audit.proof.verdict import AuditVerdict
+from mudra.audit.proof.verification import verify_audit
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.settings.settings import Settings
 from mudra.storage.crypto.data_encryption import DataEncryption

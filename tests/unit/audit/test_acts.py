@@ -10,7 +10,7 @@ from mudra.audit.acts import RECORDED, Act, Acts, acts_to_write
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.chain import Checkpoint
 from mudra.audit.event import EventName
-from mudra.audit.lost_acts import lost_acts
+from mudra.audit.proof.lost_acts import lost_acts
 
 MAX_ACTS = 200
 

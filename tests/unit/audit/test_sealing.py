@@ -8,7 +8,7 @@ from mudra.audit.acts import Acts
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.chain import START, Checkpoint, Epoch, Intact, Row, SealedRow, verify
 from mudra.audit.event import EventName
-from mudra.audit.sealing import copy_checkpoints, seal_next
+from mudra.audit.proof.sealing import copy_checkpoints, seal_next
 
 
 @dataclass

@@ -14,8 +14,8 @@ from mudra.audit.audit_chain import AuditChain
 from mudra.audit.chain import GENESIS, Checkpoint
 from mudra.audit.event import Caller
 from mudra.audit.place import Reached
-from mudra.audit.verdict import AuditState
-from mudra.audit.verification import OrderedCheckpoints, verify_audit
+from mudra.audit.proof.verdict import AuditState
+from mudra.audit.proof.verification import OrderedCheckpoints, verify_audit
 
 
 def counting(count: int, minute: int = 0) -> Checkpoint:

@@ -7,7 +7,7 @@ from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.chain import CheckpointForged
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.moved_whole import Compared, compared
+from mudra.audit.proof.moved_whole import Compared, compared
 from mudra.bootstrap.backup.place import UNFINISHED, alone, refuse_users
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.local_store import in_store

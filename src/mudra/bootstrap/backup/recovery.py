@@ -9,8 +9,8 @@ from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.chain import CheckpointForged
 from mudra.audit.event import Caller
-from mudra.audit.lost_acts import lost_acts
 from mudra.audit.place import TOLERANCE
+from mudra.audit.proof.lost_acts import lost_acts
 from mudra.bootstrap.backup.place import alone, refuse_users
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.local_store import in_store

@@ -12,14 +12,14 @@ from typing import Final
 import structlog
 import uvloop
 
-from mudra.audit.archive import drop_archived
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog, record_anonymous, record_refused
-from mudra.audit.checkpoint_store import CHECKPOINT_ADDED
+from mudra.audit.horizon_store import sealing_delay
 from mudra.audit.packing import drop_over_age, pack_next
-from mudra.audit.sealing import BATCH, copy_checkpoints, seal_next
-from mudra.audit.sealing_delay_store import sealing_delay
-from mudra.audit.verification import MAX_WAIT
+from mudra.audit.proof.archive import drop_archived
+from mudra.audit.proof.checkpoint_store import CHECKPOINT_ADDED
+from mudra.audit.proof.sealing import BATCH, copy_checkpoints, seal_next
+from mudra.audit.proof.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.levels.level_job import level_jobs

@@ -13,9 +13,9 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
 
     from httpx2 import AsyncClient
 
-    from mudra.audit.archive_files import ArchiveFiles
     from mudra.audit.chain import Checkpoint
     from mudra.audit.event import Caller
+    from mudra.audit.proof.archive_files import ArchiveFiles
     from mudra.cli.local.set_up import Answers, Places, SetUpDone
     from mudra.demo.network import Demo
     from mudra.demo.past import Past

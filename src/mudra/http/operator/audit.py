@@ -8,9 +8,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
+from mudra.audit.proof.verification import MAX_S, verify_audit
 from mudra.audit.search import AuditFilter, AuditRow
 from mudra.audit.search_store import AuditSearch
-from mudra.audit.verification import MAX_S, verify_audit
 from mudra.http.auth.gates import OperatorCall, operator
 from mudra.http.operator.shapes import AuditVerdictResponse
 from mudra.http.request.fields import (

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-from mudra.audit.verdict import AuditState
+from mudra.audit.proof.verdict import AuditState
 from mudra.http.request.fields import DAY, MINUTE, SECOND
 from mudra.http.response.response_body import DateTime, ResponseBody
 

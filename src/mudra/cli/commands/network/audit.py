@@ -79,7 +79,7 @@ async def verify_chain(dependencies: Dependencies, checkpoints: CollectedLog = N
     """
     from mudra.audit.audit_chain import AuditChain  # noqa: PLC0415  # loads the database
     from mudra.audit.audit_log_store import AuditLog  # noqa: PLC0415  # loads the database
-    from mudra.audit.verification import verify_audit  # noqa: PLC0415  # loads the database
+    from mudra.audit.proof.verification import verify_audit  # noqa: PLC0415  # loads the database
 
     also = collected(dependencies, checkpoints)
     async with dependencies.transaction(within_s=_MAX_S) as tx:
@@ -153,7 +153,7 @@ async def confirm(dependencies: Dependencies) -> Shown:
     """
     from mudra.audit.audit_chain import AuditChain  # noqa: PLC0415  # loads the database
     from mudra.audit.audit_log_store import AuditLog  # noqa: PLC0415  # loads the database
-    from mudra.audit.sealing import confirm_restore  # noqa: PLC0415  # loads the database
+    from mudra.audit.proof.sealing import confirm_restore  # noqa: PLC0415  # loads the database
 
     async with dependencies.transaction(within_s=_MAX_S) as tx:
         now = await tx.service(AuditChain).ledger.now()
@@ -182,9 +182,9 @@ async def archive(
     What is archived is dropped from the database after MUDRA_AUDIT_ARCHIVED_DAYS, where that is
     set; a verification then begins where the archive ends. Keep the files: they are the audit.
     """
-    from mudra.audit.archive import archive_next  # noqa: PLC0415  # loads the database
     from mudra.audit.audit_chain import AuditChain  # noqa: PLC0415  # loads the database
     from mudra.audit.audit_log_store import AuditLog  # noqa: PLC0415  # loads the database
+    from mudra.audit.proof.archive import archive_next  # noqa: PLC0415  # loads the database
 
     files, caller = dependencies.archive_files(to), Caller(operator_name())
     try:
@@ -213,8 +213,8 @@ async def check(
     folder: Annotated[Path, typer.Option("--in", help="The folder of the archives.")],
 ) -> Shown:
     """Verify every archive that the database knows: that it is there, its signature, its rows."""
-    from mudra.audit.archive import check_archives  # noqa: PLC0415  # loads the database
     from mudra.audit.audit_chain import AuditChain  # noqa: PLC0415  # loads the database
+    from mudra.audit.proof.archive import check_archives  # noqa: PLC0415  # loads the database
 
     files = dependencies.archive_files(folder)
     try:
@@ -234,7 +234,7 @@ async def list_lost(dependencies: Dependencies) -> Shown:
     What came after the last checkpoint before the loss is not among them.
     """
     from mudra.audit.audit_chain import AuditChain  # noqa: PLC0415  # loads the database
-    from mudra.audit.lost_acts import lost_acts  # noqa: PLC0415  # loads the database
+    from mudra.audit.proof.lost_acts import lost_acts  # noqa: PLC0415  # loads the database
 
     try:
         async with dependencies.transaction(within_s=_MAX_S) as tx:

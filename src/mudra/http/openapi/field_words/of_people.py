@@ -3,7 +3,7 @@
 from typing import Final
 
 from mudra.audit.event import Outcome
-from mudra.audit.verdict import AuditState
+from mudra.audit.proof.verdict import AuditState
 from mudra.disputes.dispute import About, Act, Kind, Side, State
 from mudra.http.openapi.field_words.of_health import Meanings
 from mudra.identity.accounts.user import UserState

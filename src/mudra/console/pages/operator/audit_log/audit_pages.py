@@ -12,9 +12,9 @@ from msgspec import Struct
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import EventName, Outcome
+from mudra.audit.proof.verification import MAX_S, verify_audit
 from mudra.audit.search import ActedBy, AuditFilter, AuditRow
 from mudra.audit.search_store import AuditSearch
-from mudra.audit.verification import MAX_S, verify_audit
 from mudra.console.framework import page
 from mudra.console.framework import page_results as answer
 from mudra.console.framework.console_errors import PageRefusal

@@ -2,7 +2,7 @@
 
 Each carries a keyed hash under a key that the database holds only encrypted: who can write
 to the database alone can forge no checkpoint, only take some away. The copies in the second
-place (`audit/witness.py`) show that.
+place (`audit/proof/witness.py`) show that.
 """
 
 import asyncio

@@ -8,7 +8,7 @@ from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.chain import Checkpoint, CheckpointForged, Epoch, checkpoint_due, enter, seal
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.second_place import compare, next_epoch, to_copy
+from mudra.audit.proof.second_place import compare, next_epoch, to_copy
 
 BATCH = 1000
 AT_ONCE = frozenset({EventName.KEYS_SIGNING_DROP})

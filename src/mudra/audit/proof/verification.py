@@ -8,16 +8,16 @@ from typing import Final
 
 import msgspec
 
-from mudra.audit.archive import archived_start
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
-from mudra.audit.block_check import BlockCheck
 from mudra.audit.chain import Broken, Checkpoint, CheckpointForged, Epoch, SealedRow, verify
 from mudra.audit.chain_store import LedgerStore
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.place import PlaceCheck, Unsealed, is_stray
-from mudra.audit.second_place import Comparison, compare, not_yet_opened
-from mudra.audit.verdict import AuditState, AuditVerdict
+from mudra.audit.proof.archive import archived_start
+from mudra.audit.proof.block_check import BlockCheck
+from mudra.audit.proof.second_place import Comparison, compare, not_yet_opened
+from mudra.audit.proof.verdict import AuditState, AuditVerdict
 
 
 class OrderedCheckpoints:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.chain import Checkpoint
-from mudra.audit.second_place import beyond
+from mudra.audit.proof.second_place import beyond
 
 _LATE: Final = 2
 """Checkpoints: the last one may not have reached the second place when its node stopped."""

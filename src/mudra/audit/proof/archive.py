@@ -11,13 +11,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.audit.archive_files import ArchiveContents, ArchiveFiles
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
-from mudra.audit.block_check import BlockCheck
 from mudra.audit.chain import START, Broken, Checkpoint, CheckpointForged, SealedRow, verify
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import Archive, ArchiveParts
+from mudra.audit.proof.archive_files import ArchiveContents, ArchiveFiles
+from mudra.audit.proof.block_check import BlockCheck
 
 _PAGE: Final = 500
 
