@@ -27,8 +27,7 @@ from tests.support.documents.blocks import (
     without_blocks,
 )
 
-from mudra.bootstrap.config import REFERENCE, load_settings
-from mudra.bootstrap.unknown_settings import OTHER_VARIABLES
+from mudra.bootstrap.config import OTHER_VARIABLES, REFERENCE, load_settings
 
 TESTS = ROOT / "tests"
 FOLLOWED = {*GUIDES, *PAGES, *CALLS, LIST, AGENT, "docs/how-to/monitor-the-network.md"}

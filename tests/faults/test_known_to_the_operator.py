@@ -23,7 +23,7 @@ from tests.support.processes import LISTENING, children, socket_states
 from tests.support.registry.registry_members import entries_that_share_a_prime
 from tests.support.service import Service
 
-from mudra.bootstrap.diagnosis_of_certificates import days_left
+from mudra.bootstrap.diagnosis.certificates import days_left
 from mudra.settings.settings import Settings
 
 

@@ -15,7 +15,7 @@ from tests.support.registry.registry_payloads import fip, with_key
 from tests.support.service import Service
 
 from mudra.bootstrap.config import load_settings
-from mudra.bootstrap.diagnosis import _two_operators
+from mudra.bootstrap.diagnosis.diagnosis import _two_operators
 from mudra.registry.lifecycle.actor import member_admin, operator
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import SecondOperatorNeeded

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.config import ConfigError, load_settings
-from mudra.bootstrap.shown_settings import shown_settings
+from mudra.bootstrap.config import ConfigError, load_settings, shown_settings
 from mudra.cli.local.program import CommandFailed, provide
 from mudra.cli.local.set_up import Answers, Places, SetUpDone
 from mudra.cli.main import app
@@ -95,7 +94,7 @@ class LocalProgram:
 
     def diagnose(self, data_dir: Path | None) -> Sequence[Diagnosis]:
         """Run the checks of `mudra doctor`; raises CommandFailed when a setting is wrong."""
-        from mudra.bootstrap.diagnosis import diagnose  # noqa: PLC0415  # loads the drivers
+        from mudra.bootstrap.diagnosis.diagnosis import diagnose  # noqa: PLC0415  # loads the drivers
 
         return diagnose(self.settings({"data_dir": data_dir}))
 

@@ -5,19 +5,21 @@ default. `REFERENCE` lists them all; the reference page and `mudra config` are
 made from it.
 """
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Final, cast
 from urllib.parse import urlsplit
 
-from mudra.overview.administration import Source
+from mudra.overview.administration import SettingDetails, Source
 from mudra.settings.setting import Setting
 from mudra.settings.settings import Settings
 from mudra.settings.sign_in import sign_in_fault
 from mudra.settings.storage import storage_fault
 from mudra.settings.tracing import tracing_fault
 from mudra.shared.network_address import is_loopback
-from mudra.shared.secret_text import SecretFileFault, secret_variable
+from mudra.shared.secret_text import SecretFileFault, secret_variable, twin
+from mudra.storage.database.embedded.programs import SETTING as POSTGRES_BIN
 
 
 class ConfigError(Exception):
@@ -84,3 +86,51 @@ def check_together(settings: Settings) -> None:
             "secrets and tokens could be read on the way; set it to the address of the proxy that "
             "ends TLS, or MUDRA_PLAIN_HTTP=true for a test network"
         )
+
+
+def shown_settings(settings: Settings) -> tuple[SettingDetails, ...]:
+    """Give every setting in force with where it came from, in the order of the reference."""
+    return tuple(
+        SettingDetails(
+            setting.env,
+            _shown(getattr(settings, name), secret=setting.secret),
+            settings.sources.get(name, Source.DEFAULT),
+            setting.meaning,
+            setting.allowed,
+        )
+        for name, setting in REFERENCE.items()
+    )
+
+
+def _shown(value: object, *, secret: bool) -> str:
+    if value is None or value == "":
+        return ""
+    if secret:
+        return "set"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+OTHER_VARIABLES: Final = frozenset(
+    {
+        *("MUDRA_MASTER_KEY", "MUDRA_MASTER_KEY_COMMAND", "MUDRA_PASSWORD"),
+        *(twin("MUDRA_MASTER_KEY"), twin("MUDRA_PASSWORD")),
+        *(twin(setting.env) for setting in REFERENCE.values() if setting.secret),
+        *("MUDRA_CONFIG_DIR", "MUDRA_PROFILE"),
+        POSTGRES_BIN,
+    }
+)
+"""Variables that other files read: key material never enters the settings object."""
+
+
+def unknown_names(environment: Mapping[str, str]) -> list[str]:
+    """Sentences about `MUDRA_…` variables that no setting reads: most likely typing errors."""
+    known = {setting.env for setting in REFERENCE.values()} | OTHER_VARIABLES
+    sentences = []
+    for name in sorted(environment):
+        if name.startswith("MUDRA_") and name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            sentences.append(f"{name} is not a setting of Mudra{hint}")
+    return sentences

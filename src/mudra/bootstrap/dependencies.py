@@ -9,15 +9,14 @@ from urllib.parse import urljoin
 
 from msgspec import Struct, field
 
+from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.chain import Checkpoint
-from mudra.audit.event import Caller
+from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import Witness
 from mudra.audit.proof.archive_files import ArchiveFiles
 from mudra.audit.proof.witness import open_witness, read_collected
 from mudra.bootstrap.clock import ServiceClock
-from mudra.bootstrap.console_address import console_address
 from mudra.bootstrap.health_store import shared_health
-from mudra.bootstrap.master_key_rotation import rewrap_all
 from mudra.bootstrap.metrics_store import history, maintenance
 from mudra.bootstrap.separate_process.report_print import ReportPrinter
 from mudra.bootstrap.separate_process.submission_check import (
@@ -43,6 +42,8 @@ from mudra.storage.caching.cache_invalidation import (
     CacheInvalidation,
 )
 from mudra.storage.crypto.data_encryption import DataEncryption
+from mudra.storage.crypto.keyring import Keyring
+from mudra.storage.crypto.sealed_values import COLUMNS, count_values, rewrap
 from mudra.storage.database.clock_watch import ClockWatch
 from mudra.storage.database.database import MAX_CONNECTIONS, Database
 from mudra.storage.database.deadline import TRANSACTION_S
@@ -251,3 +252,50 @@ def build_dependencies(
     )
     add_use_cases(parts, use_cases)
     return parts
+
+
+def console_address(settings: Settings) -> str:
+    """Return it: next to the token service, not under its path."""
+    return urljoin(settings.issuer, "/console")
+
+
+async def rewrap_all(
+    database: Database,
+    keyring: Keyring,
+    caller: Caller,
+    begin: Callable[[int], None],
+    on_progress: Callable[[int], None],
+) -> Rewrapped:
+    """Wrap what is under another version, until nothing is; recorded when anything was done.
+
+    `begin` is given how many values there are, `on_progress` how many more were seen. What a node
+    that still has the previous key active writes meanwhile is done in a further pass.
+    """
+    done = 0
+    async with database.transaction() as transaction:
+        begin(await count_values(transaction))
+    while changed := await _one_pass(database, keyring, on_progress):
+        done += changed
+        on_progress = _nothing
+    if done:
+        async with database.transaction() as transaction:
+            await AuditLog(transaction).append(
+                AuditEntry(
+                    EventName.KEYS_MASTER_ROTATE,
+                    caller,
+                    detail={"version": keyring.active, "count": done},
+                )
+            )
+    return Rewrapped(keyring.active, done)
+
+
+async def _one_pass(
+    database: Database, keyring: Keyring, on_progress: Callable[[int], None]
+) -> int:
+    return sum(
+        [await rewrap(database.transaction, keyring, sealed, on_progress) for sealed in COLUMNS]
+    )
+
+
+def _nothing(_: int) -> None:
+    """The first pass has shown all of the progress."""

@@ -8,6 +8,7 @@ from time import monotonic
 
 from msgspec import Struct
 
+from mudra.bootstrap.config import shown_settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.node.node_state import NodeState
 from mudra.bootstrap.observability.telemetry import (
@@ -17,7 +18,6 @@ from mudra.bootstrap.observability.telemetry import (
     observe_replica,
 )
 from mudra.bootstrap.separate_process.push_check import PushChecker
-from mudra.bootstrap.shown_settings import shown_settings
 from mudra.http.dependencies import HttpDependencies, SandboxNotice, no_notices
 from mudra.http.token import oauth
 from mudra.identity.accounts.password_hash import Argon2Passwords

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mudra.bootstrap.diagnosis_of_installation import installation
+from mudra.bootstrap.diagnosis.installation import installation
 from mudra.console.framework.static_assets import AssetStore
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mudra.bootstrap.diagnosis_of_room import judge
+from mudra.bootstrap.diagnosis.room import judge
 from mudra.storage.database.growth import Growing, Growth
 
 GIB = 1 << 30

@@ -37,8 +37,7 @@ from tests.unit.deploy.charts import (
 )
 
 from mudra.agent.host.config import read_config
-from mudra.bootstrap.config import REFERENCE
-from mudra.bootstrap.unknown_settings import OTHER_VARIABLES
+from mudra.bootstrap.config import OTHER_VARIABLES, REFERENCE
 from mudra.server_protocol.client_address import TrustedProxies, client_address
 from mudra.storage.crypto.master_key import parse_master_keys
 from mudra.storage.database.roles import SERVICE, as_role

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mudra.bootstrap.config import REFERENCE, ConfigError, load_settings
-from mudra.bootstrap.unknown_settings import unknown_names
+from mudra.bootstrap.config import REFERENCE, ConfigError, load_settings, unknown_names
 from mudra.shared.secret_text import SecretFileFault, secret_variable
 from mudra.storage.crypto.master_key import MasterKeyError, load_master_keys
 

@@ -16,12 +16,12 @@ import psycopg
 import structlog
 from setproctitle import setproctitle
 
+from mudra.bootstrap.config import unknown_names
 from mudra.bootstrap.data_directory import using
 from mudra.bootstrap.node.node_lock import only_node
 from mudra.bootstrap.node.of_systemd import OfSystemd, take_from
 from mudra.bootstrap.observability.logging import set_up_logging
 from mudra.bootstrap.observability.shared_metrics import SharedMetrics, use_places
-from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.demo.network import Demo
 from mudra.settings.settings import Settings
 from mudra.shared.build_version import version

@@ -17,7 +17,7 @@ from typing import Final
 from mudra.audit.chain_store import VERIFIED, last_verification
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.diagnosis_of_certificates import days_left
+from mudra.bootstrap.diagnosis.certificates import days_left
 from mudra.bootstrap.node.node_state import NodeState
 from mudra.bootstrap.watching.readiness_board import ReadinessBoard
 from mudra.jobs.scheduler import Job

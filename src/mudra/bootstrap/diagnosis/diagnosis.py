@@ -15,13 +15,13 @@ from mudra.audit.horizon_store import sealing_delay
 from mudra.audit.proof.sealing import copy_checkpoints
 from mudra.audit.proof.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
+from mudra.bootstrap.config import unknown_names
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.diagnosis_of_certificates import certificates
-from mudra.bootstrap.diagnosis_of_copies import backup, replica, restore, standbys
-from mudra.bootstrap.diagnosis_of_installation import installation, metrics_blocks, postgresql
-from mudra.bootstrap.diagnosis_of_room import forecast, queues
+from mudra.bootstrap.diagnosis.certificates import certificates
+from mudra.bootstrap.diagnosis.copies import backup, replica, restore, standbys
+from mudra.bootstrap.diagnosis.installation import installation, metrics_blocks, postgresql
+from mudra.bootstrap.diagnosis.room import forecast, queues
 from mudra.bootstrap.local_store import in_store
-from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.cli.local.program import CommandFailed
 from mudra.identity.accounts.people_store import People
 from mudra.identity.passkeys.relying_party import relying_party

@@ -1,0 +1,4 @@
+"""The checks of `mudra doctor` and of a node's alarms: settings, copies, certificates, room.
+
+Never changes anything.
+"""
