@@ -14,7 +14,7 @@ from mudra.conformance.check import Need
 from mudra.conformance.redaction import Redaction
 from mudra.conformance.result import Result, Verdict
 from mudra.conformance.run import run_checks, selected
-from mudra.conformance.service.catalogue import SERVICE_CHECKS
+from mudra.conformance.service.checks.catalogue import SERVICE_CHECKS
 from mudra.conformance.service.implementation import Implementation
 from mudra.conformance.service.target import EntityCredentials, Target, UserCredentials
 from mudra.shared.secret_text import SecretText

@@ -1,4 +1,4 @@
-"""Checks of a network's service, one file per subject; they never depend on each other's result.
+"""A network's service as the suite meets it: where it is, and the sessions that checks share.
 
-Each asks the implementation for what it needs. A check that changes something says so in `needs`.
+Never judges an answer: `checks` does. A check that changes something says so in `needs`.
 """

@@ -25,8 +25,8 @@ from mudra.conformance.member.peer import MemberTarget, Peer
 from mudra.conformance.redaction import Redaction
 from mudra.conformance.result import Report
 from mudra.conformance.run import run_checks
+from mudra.conformance.service.checks.keys import published_keys
 from mudra.conformance.service.implementation import Implementation
-from mudra.conformance.service.keys import published_keys
 from mudra.conformance.service.target import Target
 from mudra.shared.time_text import iso_ms
 

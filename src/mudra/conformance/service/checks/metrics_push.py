@@ -7,8 +7,7 @@ from typing import Final
 from mudra.conformance.answer import Answer
 from mudra.conformance.check import Need, Skip, Steps, decided, specified
 from mudra.conformance.expectation import equal, error, is_text, kind, status, that
-from mudra.conformance.service.implementation import Implementation
-from mudra.conformance.service.payloads import (
+from mudra.conformance.service.checks.payloads import (
     FIP_ID,
     WINDOW,
     Document,
@@ -16,6 +15,7 @@ from mudra.conformance.service.payloads import (
     request_metrics,
     spoiled,
 )
+from mudra.conformance.service.implementation import Implementation
 from mudra.shared.secret_text import SecretText
 
 _NEEDS: Final = (Need.AA, Need.PUSH)

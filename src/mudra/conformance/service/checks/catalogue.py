@@ -3,7 +3,7 @@
 from typing import Final
 
 from mudra.conformance.check import Check
-from mudra.conformance.service import (
+from mudra.conformance.service.checks import (
     entity_token,
     errors,
     keys,

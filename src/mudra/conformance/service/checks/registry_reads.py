@@ -6,8 +6,8 @@ from mudra.conformance.answer import Answer
 from mudra.conformance.check import Need, Skip, Steps, decided, specified
 from mudra.conformance.expectation import error, has, kind, status, that
 from mudra.conformance.jwt_text import Jwt, from_base64, read_jwt
+from mudra.conformance.service.checks.keys import is_signed, published_keys
 from mudra.conformance.service.implementation import Implementation
-from mudra.conformance.service.keys import is_signed, published_keys
 from mudra.shared.secret_text import SecretText
 
 _READS: Final = "Reads: an array of whole payloads, or one; live entries only"

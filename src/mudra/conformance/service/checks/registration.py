@@ -8,8 +8,8 @@ from msgspec import Struct
 from mudra.conformance.answer import Answer
 from mudra.conformance.check import Basis, Check, Need, Skip, Steps, decided
 from mudra.conformance.expectation import error, kind, status, that
+from mudra.conformance.service.checks.payloads import GONE, Document, registration, spoiled
 from mudra.conformance.service.implementation import Implementation
-from mudra.conformance.service.payloads import GONE, Document, registration, spoiled
 from mudra.conformance.service.target import EntityCredentials
 from mudra.shared.secret_text import SecretText
 

@@ -8,15 +8,15 @@ from msgspec import Struct
 
 from mudra.conformance.check import Basis, Check, Need, Steps
 from mudra.conformance.expectation import error
-from mudra.conformance.service.implementation import Implementation
-from mudra.conformance.service.metrics_push import push, window
-from mudra.conformance.service.payloads import (
+from mudra.conformance.service.checks.metrics_push import push, window
+from mudra.conformance.service.checks.payloads import (
     GONE,
     Document,
     notification_metrics,
     request_metrics,
     spoiled,
 )
+from mudra.conformance.service.implementation import Implementation
 from mudra.shared.time_text import iso_ms
 
 _DISCOVERY: Final = "fips.0.metrics.0"
