@@ -43,8 +43,8 @@ from mudra.http.route_settings import RouteSettings
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.identity.operators.person_rule import owner
 from mudra.registry.lifecycle.actor import operator
+from mudra.registry.lifecycle.acts.register import submit_entry
 from mudra.registry.lifecycle.decision import Decision, shown
-from mudra.registry.lifecycle.register import submit_entry
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary

@@ -29,8 +29,8 @@ from mudra.identity.operators.person_rule import owner
 from mudra.metrics.payload.catalogue import WINDOW, RequestType
 from mudra.metrics.payload.validation import CheckedReport
 from mudra.registry.lifecycle.actor import operator
+from mudra.registry.lifecycle.acts.register import submit_entry, update_entry
 from mudra.registry.lifecycle.decision import Decision
-from mudra.registry.lifecycle.register import submit_entry, update_entry
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary

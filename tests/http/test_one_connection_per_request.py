@@ -33,7 +33,7 @@ from mudra.identity.operators.manage_operators import save_operator
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import owner
 from mudra.jobs.key_rotation import maintain_keys
-from mudra.registry.lifecycle.register import submit_entry
+from mudra.registry.lifecycle.acts.register import submit_entry
 from mudra.registry.ports import Registry
 from mudra.settings.settings import Settings
 from mudra.storage.database import database

@@ -17,15 +17,15 @@ from tests.support.registry.registry_payloads import aa, fip, fiu, jwk
 from mudra.registry.directory.directory import OPERATOR_VISIBILITY, Visibility, visibility_of
 from mudra.registry.directory.mirror import Mirror, changes_since
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.lifecycle.decision import RegistryAction, TokenEffect, gets_no_token
-from mudra.registry.lifecycle.difference import difference
-from mudra.registry.lifecycle.register import (
+from mudra.registry.lifecycle.acts.register import (
     Command,
     decide,
     put_live_if_due,
     submit_entry,
     update_entry,
 )
+from mudra.registry.lifecycle.decision import RegistryAction, TokenEffect, gets_no_token
+from mudra.registry.lifecycle.difference import difference
 from mudra.registry.payload.entry import canonical
 from mudra.registry.payload.fields.network_rules import read_ip, read_port
 from mudra.registry.payload.fields.timestamp import read_timestamp

@@ -17,9 +17,9 @@ from tests.support.service import Service
 from mudra.bootstrap.config import load_settings
 from mudra.bootstrap.diagnosis.diagnosis import _two_operators
 from mudra.registry.lifecycle.actor import member_admin, operator
+from mudra.registry.lifecycle.acts.register import preview_submission, submit_or_update
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import SecondOperatorNeeded
-from mudra.registry.lifecycle.register import preview_submission, submit_or_update
 
 OLGA = operator("operator:olga@network.example", user_id="u-olga")
 ROHAN = operator("operator:rohan@network.example", user_id="u-rohan")

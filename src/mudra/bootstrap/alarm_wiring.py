@@ -18,7 +18,7 @@ from mudra.metrics.notifications.preference_service import AlarmPreferenceServic
 from mudra.metrics.notifications.webhook import MAX_TESTS
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.metrics.notifications.webhook_store import Webhooks
-from mudra.registry.lifecycle.write_budget_store import WriteBudget
+from mudra.registry.lifecycle.acts.write_budget_store import WriteBudget
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.mail.outbox import Outbox

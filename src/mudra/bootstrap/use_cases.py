@@ -41,9 +41,9 @@ from mudra.metrics.payload.push_report import PushService
 from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.metrics.subscriptions.status_webhooks import StatusWebhooks
 from mudra.metrics.subscriptions.subscription_store import Subscriptions
-from mudra.registry.lifecycle.registration import RegistrationService
+from mudra.registry.lifecycle.acts.registration import RegistrationService
+from mudra.registry.lifecycle.acts.write_budget_store import WriteBudget
 from mudra.registry.lifecycle.registry_store import RegistryStore
-from mudra.registry.lifecycle.write_budget_store import WriteBudget
 from mudra.registry.payload.vocabulary_store import VocabularyStore
 from mudra.registry.ports import Registry
 from mudra.registry.probe.probe_service import ProbeService

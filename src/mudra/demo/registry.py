@@ -7,8 +7,8 @@ from typing import Final
 from mudra.demo.dependencies import Dependencies
 from mudra.demo.network import DemoMember
 from mudra.registry.lifecycle.actor import operator
+from mudra.registry.lifecycle.acts.register import submit_entry
 from mudra.registry.lifecycle.decision import Decision
-from mudra.registry.lifecycle.register import submit_entry
 from mudra.registry.payload.fields.certificate import Certificate
 from mudra.registry.payload.fields.timestamp import wire_time
 from mudra.registry.payload.new_jwk import new_key

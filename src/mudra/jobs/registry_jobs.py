@@ -5,7 +5,7 @@ from datetime import datetime
 import structlog
 
 from mudra.identity.accounts.people_store import People
-from mudra.registry.lifecycle.register import put_live_if_due
+from mudra.registry.lifecycle.acts.register import put_live_if_due
 from mudra.registry.ports import Registry
 from mudra.shared.unavailable import Outage, ServiceUnavailable
 from mudra.storage.database.transaction import OpenTransaction

@@ -15,7 +15,7 @@ from mudra.identity.sessions.session import LIFE
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD, MAX_FAILURES, SUCCESS_PERIOD
 from mudra.metrics.announcements.announcement import RETENTION
 from mudra.metrics.subscriptions.subscription import CONFIRM_WITHIN
-from mudra.registry.lifecycle.write_budget_store import PERIOD
+from mudra.registry.lifecycle.acts.write_budget_store import PERIOD
 from mudra.storage.tables import identity as i
 from mudra.storage.tables import metrics as m
 from mudra.storage.tables import metrics_blocks as b

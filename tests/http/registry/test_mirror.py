@@ -20,8 +20,8 @@ from mudra.bootstrap.node.serve import open_store
 from mudra.client import Directory, EntityTokenSource, TokenVerifier
 from mudra.client.directory.copy import DirectoryCopy
 from mudra.registry.directory.directory import visibility_of
+from mudra.registry.lifecycle.acts.register import Command, decide, submit_entry, update_entry
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
-from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
 from mudra.settings.settings import Settings
 from mudra.shared.entity_type import EntityType
 

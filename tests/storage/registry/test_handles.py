@@ -12,9 +12,9 @@ from tests.support.registry.registry_actions import OPERATOR, checked
 from tests.support.registry.registry_memory import MemoryRegistry
 from tests.support.registry.registry_payloads import aa
 
+from mudra.registry.lifecycle.acts.register import Command, decide, submit_entry, update_entry
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import AlreadyHeld
-from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
 
 HOUR = dt.timedelta(hours=1)
 TAKEN = AlreadyHeld("entityinfo.entityhandle", "@NewAA", "AA-0")

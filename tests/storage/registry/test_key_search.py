@@ -16,8 +16,8 @@ from mudra.bootstrap.separate_process.key_search_process import search_apart
 from mudra.registry.key_search.key_search import search_next
 from mudra.registry.key_search.key_search_store import KeySearches
 from mudra.registry.key_search.weak_key import Found, KeyInUse, Step
+from mudra.registry.lifecycle.acts.register import Command, decide, submit_entry, update_entry
 from mudra.registry.lifecycle.decision import RegistryAction
-from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
 
 SMALL = 16_777_259
 """The first prime above those for which a registration is refused."""

@@ -12,12 +12,12 @@ from tests.support.registry.registry_actions import OPERATOR, checked
 from tests.support.registry.registry_payloads import aa, fip, with_key
 
 from mudra.overview.milestone_store import MilestoneReads
+from mudra.registry.lifecycle.acts.register import Command, decide, submit_entry, update_entry
+from mudra.registry.lifecycle.acts.submission import Repeat
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.history import history
 from mudra.registry.lifecycle.refusal import AlreadyHeld
-from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
 from mudra.registry.lifecycle.registry_store import RegistryStore
-from mudra.registry.lifecycle.submission import Repeat
 
 MAX_HISTORY = 200
 

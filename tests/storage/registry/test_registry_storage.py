@@ -15,15 +15,15 @@ from tests.support.registry.registry_payloads import aa, fip, fiu, with_key
 from mudra.registry.directory.directory import OPERATOR_VISIBILITY, Visibility, visibility_of
 from mudra.registry.directory.mirror import Mirror, changes_since, directory_at
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.lifecycle.decision import Decision, RegistryAction
-from mudra.registry.lifecycle.refusal import AlreadyHeld
-from mudra.registry.lifecycle.register import (
+from mudra.registry.lifecycle.acts.register import (
     Command,
     decide,
     put_live_if_due,
     submit_entry,
     update_entry,
 )
+from mudra.registry.lifecycle.decision import Decision, RegistryAction
+from mudra.registry.lifecycle.refusal import AlreadyHeld
 from mudra.registry.lifecycle.registry_store import RegistryStore
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload

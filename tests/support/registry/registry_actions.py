@@ -7,8 +7,8 @@ from tests.support.registry.registry_memory import START
 from tests.support.registry.registry_payloads import fip
 
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.acts.register import Command, decide, submit_entry, update_entry
 from mudra.registry.lifecycle.decision import RegistryAction
-from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary

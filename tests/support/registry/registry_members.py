@@ -17,8 +17,8 @@ from tests.support.service import Service
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.registry_store import operator
 from mudra.registry import ports
+from mudra.registry.lifecycle.acts.register import Command, Outcome, decide
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
-from mudra.registry.lifecycle.register import Command, Outcome, decide
 
 _numbers = itertools.count(100 + (os.getpid() % 500) * 100_000)
 _MAKERS = {

@@ -19,6 +19,7 @@ from mudra.http.route import get, post
 from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle import actor
+from mudra.registry.lifecycle.acts.register import Command, decide
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.difference import FieldChange
 from mudra.registry.lifecycle.history import KeyPeriod, Step, key_periods
@@ -27,7 +28,6 @@ from mudra.registry.lifecycle.pending_entries import MAX_PENDING, PendingEntry
 from mudra.registry.lifecycle.pending_entry_store import PendingEntries
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import unknown_entity
-from mudra.registry.lifecycle.register import Command, decide
 from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.extend_vocabulary import read_vocabulary
 from mudra.registry.payload.vocabulary import VocabularyKind

@@ -32,8 +32,8 @@ from mudra.http.response import conflicts
 from mudra.http.response.http_refusals import NO_SUCH_ADDRESS
 from mudra.http.route import delete, submit_document
 from mudra.http.server.router import Router
+from mudra.registry.lifecycle.acts.registration import Receipt, Registered, RegistrationService
 from mudra.registry.lifecycle.decision import Decision
-from mudra.registry.lifecycle.registration import Receipt, Registered, RegistrationService
 from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Severity
 from mudra.shared.refusal import Refusal

@@ -24,8 +24,10 @@ from tests.support.registry.registry_memory import START, MemoryRegistry
 from tests.support.registry.registry_payloads import aa, fip, jwk, with_key
 
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.acts.draft_review import review_draft
+from mudra.registry.lifecycle.acts.register import put_live_if_due
+from mudra.registry.lifecycle.acts.submission import Repeat
 from mudra.registry.lifecycle.decision import Decision, RegistryAction, gets_no_token
-from mudra.registry.lifecycle.draft_review import review_draft
 from mudra.registry.lifecycle.member_notice import member_notice
 from mudra.registry.lifecycle.refusal import (
     NOT_YOUR_ENTRY,
@@ -37,8 +39,6 @@ from mudra.registry.lifecycle.refusal import (
     version_moved,
     wrong_type,
 )
-from mudra.registry.lifecycle.register import put_live_if_due
-from mudra.registry.lifecycle.submission import Repeat
 from mudra.registry.payload.fields.field_rules import Risk
 from mudra.shared.entity_type import EntityType
 from mudra.shared.entry_status import EntityStatus, VersionStatus

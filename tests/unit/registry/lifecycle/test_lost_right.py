@@ -1,4 +1,4 @@
-"""registry/lifecycle/register.py: a right that ended while its holder waited for the lock."""
+"""registry/lifecycle/acts/register.py: a right that ended while its holder waited for the lock."""
 
 import pytest
 from tests.support.registry.registry_actions import ADMIN, OPERATOR, live, order, submit, update

@@ -21,10 +21,10 @@ from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.registry_store import findings_json, operator, parse
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.output import Exit, console, fail, show_facts, show_json
+from mudra.registry.lifecycle.acts.register import Outcome, preview_submission, submit_or_update
+from mudra.registry.lifecycle.acts.submission import Repeat
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import SecondOperatorNeeded
-from mudra.registry.lifecycle.register import Outcome, preview_submission, submit_or_update
-from mudra.registry.lifecycle.submission import Repeat
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.lint import LintReport, check_all
 from mudra.registry.payload.lint import lint as lint_file
@@ -123,7 +123,7 @@ def submit(
 
     With --as-operator it is written to the data directory or database directly.
     """
-    from mudra.registry.lifecycle.registration import (  # noqa: PLC0415  # loads the database
+    from mudra.registry.lifecycle.acts.registration import (  # noqa: PLC0415  # loads the database
         RegistrationService,
     )
     from mudra.registry.payload.extend_vocabulary import (  # noqa: PLC0415  # loads the database
@@ -176,7 +176,7 @@ def import_file(
     another one imports the same file. An older entry without a type gets the one
     whose fields it fills, or that its ID names.
     """
-    from mudra.registry.lifecycle.registration import (  # noqa: PLC0415  # loads the database
+    from mudra.registry.lifecycle.acts.registration import (  # noqa: PLC0415  # loads the database
         RegistrationService,
     )
     from mudra.registry.payload.extend_vocabulary import (  # noqa: PLC0415  # loads the database

@@ -25,9 +25,9 @@ from mudra.http.auth.gates import ADMIN
 from mudra.http.request.body.strict_json import JsonRefused, parse_json
 from mudra.localization.language import gettext, translatable
 from mudra.registry.lifecycle.actor import Actor, member_admin
-from mudra.registry.lifecycle.draft_review import DraftReview, last_if_rejected
+from mudra.registry.lifecycle.acts.draft_review import DraftReview, last_if_rejected
+from mudra.registry.lifecycle.acts.registration import Receipt, RegistrationService, ReviewedDraft
 from mudra.registry.lifecycle.record import Record, Version
-from mudra.registry.lifecycle.registration import Receipt, RegistrationService, ReviewedDraft
 from mudra.registry.payload.refusals import PayloadRefused
 from mudra.registry.ports import Registry
 from mudra.server_protocol.body_reader import BodyLimits

@@ -24,6 +24,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.health_service import HealthService
 from mudra.registry.lifecycle import actor
+from mudra.registry.lifecycle.acts.register import Command, decide
 from mudra.registry.lifecycle.decision import MAX_REASON, Decision, RegistryAction
 from mudra.registry.lifecycle.difference import difference, in_one_line
 from mudra.registry.lifecycle.history import KeyPeriod, history, key_periods
@@ -31,7 +32,6 @@ from mudra.registry.lifecycle.pending_entries import MAX_PENDING, PendingEntry
 from mudra.registry.lifecycle.pending_entry_store import PendingEntries
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import unknown_entity
-from mudra.registry.lifecycle.register import Command, decide
 from mudra.registry.ports import Registry
 from mudra.registry.probe.probe import Probe
 from mudra.registry.probe.probe_service import ProbeService

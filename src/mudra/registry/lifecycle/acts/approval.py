@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.registry.lifecycle.actor import SCHEDULE, Actor, may_decide
+from mudra.registry.lifecycle.acts.second_operator import second_operator_needed
 from mudra.registry.lifecycle.decision import (
     Decision,
     Facts,
@@ -24,7 +25,6 @@ from mudra.registry.lifecycle.refusal import (
     version_moved,
     version_not_named,
 )
-from mudra.registry.lifecycle.second_operator import second_operator_needed
 from mudra.shared.entry_status import VersionStatus
 
 MAX_GO_LIVE: Final = dt.timedelta(days=366)

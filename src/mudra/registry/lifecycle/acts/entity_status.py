@@ -5,6 +5,7 @@ import datetime as dt
 from msgspec.structs import replace
 
 from mudra.registry.lifecycle.actor import Actor, may_decide, may_retire
+from mudra.registry.lifecycle.acts.second_operator import needs_two
 from mudra.registry.lifecycle.decision import (
     Decision,
     Facts,
@@ -16,7 +17,6 @@ from mudra.registry.lifecycle.decision import (
 )
 from mudra.registry.lifecycle.record import Record, Version
 from mudra.registry.lifecycle.refusal import RegistryRefusal, WrongState, unknown_version
-from mudra.registry.lifecycle.second_operator import needs_two
 from mudra.shared.entry_status import EntityStatus, VersionStatus
 
 

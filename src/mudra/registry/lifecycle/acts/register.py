@@ -13,9 +13,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.registry.lifecycle.actor import DECIDE, Actor, ActorKind, may_decide, may_retire
-from mudra.registry.lifecycle.approval import Reviewed, approve, go_live, reject
+from mudra.registry.lifecycle.acts.approval import Reviewed, approve, go_live, reject
+from mudra.registry.lifecycle.acts.entity_status import restore, retire, roll_back, suspend
+from mudra.registry.lifecycle.acts.submission import Repeat, submit, update
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction
-from mudra.registry.lifecycle.entity_status import restore, retire, roll_back, suspend
 from mudra.registry.lifecycle.grants import tied_since
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import (
@@ -25,7 +26,6 @@ from mudra.registry.lifecycle.refusal import (
     unknown_entity,
     unknown_version,
 )
-from mudra.registry.lifecycle.submission import Repeat, submit, update
 from mudra.registry.payload.validation import CheckedPayload
 from mudra.registry.ports import Registry
 from mudra.shared.entity_type import EntityType

@@ -11,13 +11,13 @@ from msgspec import Struct
 
 from mudra.localization.language import translatable
 from mudra.registry.lifecycle.actor import Actor, may_submit
+from mudra.registry.lifecycle.acts.draft_review import DraftReview, review_draft
+from mudra.registry.lifecycle.acts.register import Command, decide, submit_entry, update_entry
+from mudra.registry.lifecycle.acts.submission import Repeat
+from mudra.registry.lifecycle.acts.write_budget_store import WriteBudget
 from mudra.registry.lifecycle.decision import Decision, RegistryAction, withdrawal_note
-from mudra.registry.lifecycle.draft_review import DraftReview, review_draft
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import NeedsOperator, RegistryRefusal
-from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
-from mudra.registry.lifecycle.submission import Repeat
-from mudra.registry.lifecycle.write_budget_store import WriteBudget
 from mudra.registry.payload.extend_vocabulary import read_vocabulary
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, too_many_writes
