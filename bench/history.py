@@ -24,8 +24,8 @@ from mudra.metrics.sums import report_cells
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.metrics.blocks.grain import DERIVED, NOT, REQ, SEEN, Grain
-from mudra.storage.metrics.blocks.longer import make_longer
-from mudra.storage.metrics.blocks.refresh import BlockSums
+from mudra.storage.metrics.blocks.sums.longer import make_longer
+from mudra.storage.metrics.blocks.sums.refresh import BlockSums
 from mudra.storage.metrics.blocks.writing import Series, put, report_rows
 from mudra.storage.metrics.partitions import ALL_PARTITIONED, make_partition
 from mudra.storage.metrics.stored_report import short_tag

@@ -49,9 +49,9 @@ from mudra.metrics.sums.totals import Totals
 from mudra.settings.settings import Settings
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.metrics.blocks.grain import Grain, Tier
-from mudra.storage.metrics.blocks.longer import make_longer
 from mudra.storage.metrics.blocks.questions import BlockQuestions
-from mudra.storage.metrics.blocks.settling import Unsettled, settle
+from mudra.storage.metrics.blocks.sums.longer import make_longer
+from mudra.storage.metrics.blocks.sums.settling import Unsettled, settle
 from mudra.storage.metrics.blocks.writing import Series, put, report_rows
 from mudra.storage.metrics.partitions import month_of
 

@@ -23,7 +23,7 @@ from mudra.shared.ids import fresh_id
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.mail.outbox import Outbox
 from mudra.storage.metrics.attribution import PostgresDetections
-from mudra.storage.metrics.blocks.refresh import BlockSums
+from mudra.storage.metrics.blocks.sums.refresh import BlockSums
 from mudra.storage.metrics.held_reports import PostgresHeldReports
 from mudra.storage.metrics.incident_acts import PostgresSilences
 from mudra.storage.metrics.metrics_tables import PostgresMetricsTables

@@ -38,8 +38,8 @@ from mudra.storage.metrics.blocks.export_files import (
 )
 from mudra.storage.metrics.blocks.exporting import cells_of_day
 from mudra.storage.metrics.blocks.grain import Grain
-from mudra.storage.metrics.blocks.refresh import BlockSums
-from mudra.storage.metrics.blocks.remaking import blocks_at
+from mudra.storage.metrics.blocks.sums.refresh import BlockSums
+from mudra.storage.metrics.blocks.sums.remaking import blocks_at
 from mudra.storage.metrics.removal import remove_damaged_report
 from mudra.storage.metrics.report_marks import PostgresReportMarks
 from mudra.storage.metrics.stored_report import long_tag

@@ -30,7 +30,7 @@ from mudra.shared.notice import Notice
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.metrics.blocks.questions import BlockQuestions
-from mudra.storage.metrics.blocks.refresh import BlockSums
+from mudra.storage.metrics.blocks.sums.refresh import BlockSums
 from mudra.storage.metrics.held_reports import PostgresHeldReports
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.metrics.report_marks import PostgresReportMarks

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.metrics.attribution import PostgresDetections
-from mudra.storage.metrics.blocks.refresh import BlockSums
+from mudra.storage.metrics.blocks.sums.refresh import BlockSums
 
 MAX_DELAY = timedelta(minutes=2)
 MAX_DELAY_OF_MANY = timedelta(minutes=10)

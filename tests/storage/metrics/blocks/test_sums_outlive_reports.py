@@ -9,7 +9,7 @@ from tests.support.metrics.metrics_payloads import request_metrics
 
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.recount import RecountPart
-from mudra.storage.metrics.blocks.recount import recount, recount_parts
+from mudra.storage.metrics.blocks.sums.recount import recount, recount_parts
 from mudra.storage.metrics.partitions import BLOCK_HOURS, BLOCK_WINDOWS, drop_oldest
 
 WORK_S = 60.0

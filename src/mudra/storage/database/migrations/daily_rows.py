@@ -11,7 +11,7 @@ import structlog
 from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
 from mudra.metrics.sums.cells import Names
-from mudra.storage.metrics.blocks.daily import OF_SERIES, daily_rows
+from mudra.storage.metrics.blocks.sums.daily import OF_SERIES, daily_rows
 from mudra.storage.tables.metrics import metrics_daily
 from mudra.storage.tables.metrics_blocks import metrics_block
 

@@ -9,7 +9,7 @@ from mudra.metrics.sums.block_bytes import encoded
 from mudra.metrics.sums.buckets import fan_of, split
 from mudra.metrics.sums.cells import Cells, Names
 from mudra.storage.database.migrations.metrics_rows.sources import Connection
-from mudra.storage.metrics.blocks.derived import derived
+from mudra.storage.metrics.blocks.sums.derived import derived
 
 LENGTHS: Final = {
     "window": timedelta(minutes=10),

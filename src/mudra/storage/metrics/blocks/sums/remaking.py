@@ -13,11 +13,11 @@ import sqlalchemy as sa
 from mudra.metrics.rollup.damage import BlockDamaged, NothingFiner
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.metrics.blocks.derived import derived_tags
 from mudra.storage.metrics.blocks.grain import Grain, source_tag
-from mudra.storage.metrics.blocks.longer import make_longer
-from mudra.storage.metrics.blocks.making import derived_at, replace_sums, source_of, sums_of
-from mudra.storage.metrics.blocks.settling import is_settled, lock_layout, times_of_layout
+from mudra.storage.metrics.blocks.sums.derived import derived_tags
+from mudra.storage.metrics.blocks.sums.longer import make_longer
+from mudra.storage.metrics.blocks.sums.making import derived_at, replace_sums, source_of, sums_of
+from mudra.storage.metrics.blocks.sums.settling import is_settled, lock_layout, times_of_layout
 from mudra.storage.metrics.blocks.writing import Series, delete, put
 from mudra.storage.metrics.partitions import BLOCK_OF, has_partition
 from mudra.storage.tables.metrics_blocks import metrics_block

@@ -11,7 +11,6 @@ from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.sums.adding import added
 from mudra.metrics.sums.buckets import FANS, fan_of
 from mudra.metrics.sums.cells import Cells, type_place
-from mudra.storage.metrics.blocks.daily import OF_SERIES
 from mudra.storage.metrics.blocks.grain import (
     ALL,
     DERIVED,
@@ -21,6 +20,7 @@ from mudra.storage.metrics.blocks.grain import (
     SEEN,
     Grain,
 )
+from mudra.storage.metrics.blocks.sums.daily import OF_SERIES
 from mudra.storage.metrics.blocks.writing import Series
 
 _CALLS: Final = sorted(type_place(Tag.REQUESTS, code) for code in CALL_CODES)

@@ -18,10 +18,10 @@ from mudra.metrics.sums.adding import RunningSum, added, joined, stacked, summed
 from mudra.metrics.sums.cells import Cells
 from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.metrics.blocks.daily import OF_SERIES, DailyRow, daily_rows, replace_daily
-from mudra.storage.metrics.blocks.derived import derived, derived_tags, fan_for
 from mudra.storage.metrics.blocks.grain import ALL, DERIVED, SEEN, Grain
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Wanted
+from mudra.storage.metrics.blocks.sums.daily import OF_SERIES, DailyRow, daily_rows, replace_daily
+from mudra.storage.metrics.blocks.sums.derived import derived, derived_tags, fan_for
 from mudra.storage.metrics.blocks.writing import Row, Series, delete, delete_of_each, put, rows_of
 from mudra.storage.metrics.partitions import BLOCK_OF, make_partition
 

@@ -25,12 +25,12 @@ from mudra.metrics.rollup.stale import (
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import Grain
-from mudra.storage.metrics.blocks.longer import make_longer
-from mudra.storage.metrics.blocks.making import delete_sums, replace_sums, source_of, sums_of
-from mudra.storage.metrics.blocks.recount import recount, recount_parts
-from mudra.storage.metrics.blocks.remaking import remake_sums
-from mudra.storage.metrics.blocks.settling import next_unsettled, settle, unsettle
 from mudra.storage.metrics.blocks.stale_sums import is_due
+from mudra.storage.metrics.blocks.sums.longer import make_longer
+from mudra.storage.metrics.blocks.sums.making import delete_sums, replace_sums, source_of, sums_of
+from mudra.storage.metrics.blocks.sums.recount import recount, recount_parts
+from mudra.storage.metrics.blocks.sums.remaking import remake_sums
+from mudra.storage.metrics.blocks.sums.settling import next_unsettled, settle, unsettle
 from mudra.storage.metrics.blocks.writing import Series
 from mudra.storage.metrics.partitions import BLOCK_OF, has_partition
 from mudra.storage.metrics.stored_report import long_tag, short_tag

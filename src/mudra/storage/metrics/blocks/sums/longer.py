@@ -15,10 +15,10 @@ from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.rollup.damage import BlockDamaged
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.metrics.blocks.derived import derived_tags, fan_for, has_times
 from mudra.storage.metrics.blocks.grain import DERIVED, LONGER, Grain, Tier
 from mudra.storage.metrics.blocks.reading import Blocks, Form, Share, Wanted, summed_with_longer
-from mudra.storage.metrics.blocks.settling import UNCHANGING_AFTER, lock_layout
+from mudra.storage.metrics.blocks.sums.derived import derived_tags, fan_for, has_times
+from mudra.storage.metrics.blocks.sums.settling import UNCHANGING_AFTER, lock_layout
 from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_of
 
 _BY: Final = ("aa", "type", "fip")
