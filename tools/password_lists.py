@@ -14,8 +14,7 @@ import msgspec
 from zxcvbn.adjacency_graphs import ADJACENCY_GRAPHS
 from zxcvbn.frequency_lists import FREQUENCY_LISTS
 
-from mudra.identity.accounts.password_blocklist import LISTS, PasswordLists
-from mudra.identity.accounts.password_rules import MIN_LENGTH
+from mudra.identity.accounts.password_rules import LISTS, MIN_LENGTH, PasswordLists
 
 _KEYBOARDS: Final = ("qwerty", "keypad")
 

@@ -159,7 +159,7 @@ def test_after_a_hundred_failures_the_password_is_off_until_it_is_set_by_link() 
     right_but_off = attempt(memory, ASHA.email, "right")
     counted = memory.counts[Counted.PASSWORD, ASHA.email].failures
     memory.counts[Counted.PASSWORD, ASHA.email] = (
-        FRESH  # what identity/accounts/set_password.py does
+        FRESH  # what identity/accounts/acts/set_password.py does
     )
 
     assert isinstance(right_but_off, SignInRefused)

@@ -2,9 +2,9 @@
 
 from mudra.audit.event import Caller
 from mudra.demo.dependencies import Dependencies
+from mudra.identity.accounts.acts.set_password import store_password
 from mudra.identity.accounts.password_hash import Argon2Passwords
 from mudra.identity.accounts.refusals import HashingBusy
-from mudra.identity.accounts.set_password import store_password
 from mudra.identity.accounts.user import User
 from mudra.shared.email_message import links_in
 from mudra.shared.secret_text import SecretText

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import structlog
 
+from mudra.identity.accounts.acts.send_link import send_requested_links
 from mudra.identity.accounts.people_store import People
-from mudra.identity.accounts.send_link import send_requested_links
 from mudra.identity.sign_in.guessing import is_alarming, notify_guessed_users, recent_failures
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
 from mudra.jobs.retry_delay import pause_after

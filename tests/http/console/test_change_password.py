@@ -14,8 +14,8 @@ from tests.support.service import PASSWORD, Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.accounts.change_password import change_password
-from mudra.identity.accounts.manage_accounts import AccountChanged, disable_account
+from mudra.identity.accounts.acts.manage_accounts import AccountChanged, disable_account
+from mudra.identity.accounts.acts.set_password import change_password
 from mudra.identity.accounts.password_hash import Argon2Passwords
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import HashingBusy

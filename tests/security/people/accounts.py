@@ -6,7 +6,11 @@ from tests.support.service import Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.accounts.manage_accounts import AccountChanged, disable_account, enable_account
+from mudra.identity.accounts.acts.manage_accounts import (
+    AccountChanged,
+    disable_account,
+    enable_account,
+)
 from mudra.identity.accounts.people_store import People
 from mudra.identity.operators.operator_store import Operators
 from mudra.identity.operators.person_rule import ActingOperator, owner

@@ -19,7 +19,7 @@ import zstandard
 from cryptography.hazmat.backends.openssl import backend
 from uvloop import loop
 
-from mudra.identity.accounts.password_blocklist import LISTS
+from mudra.identity.accounts.password_rules import LISTS
 
 ROOT: Final = Path(__file__).parents[3]
 PACKAGES: Final = Path(sysconfig.get_path("platlib"))

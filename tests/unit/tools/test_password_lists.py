@@ -2,7 +2,7 @@
 
 from tools.password_lists import password_lists
 
-from mudra.identity.accounts.password_blocklist import LISTS
+from mudra.identity.accounts.password_rules import LISTS
 
 
 def test_the_file_is_as_the_package_has_it() -> None:

@@ -10,7 +10,7 @@ from mudra.audit.event import Caller
 from mudra.console.framework.page_context import PageContext
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
-from mudra.identity.accounts.choose_language import choose_language
+from mudra.identity.accounts.acts.language_and_zone import choose_language
 from mudra.identity.accounts.user import User
 from mudra.localization.language import ENGLISH, current, use
 from mudra.storage.database.transaction import Transaction

@@ -9,7 +9,7 @@ from mudra.http.request.account_requests import LinkConfirmRequest
 from mudra.http.response import conflicts
 from mudra.http.response.response_body import StatusResponse
 from mudra.http.route import post
-from mudra.identity.accounts.confirm_link import confirm_link, decline_by_link
+from mudra.identity.accounts.acts.confirm_link import confirm_link, decline_by_link
 from mudra.shared.refusal import Refusal
 
 

@@ -10,7 +10,7 @@ from mudra.http.request.fields import NoParameters, UuidOrNone
 from mudra.http.response.account_responses import TokensResponse, tokens_response
 from mudra.http.response.response_body import DateTime, ResponseBody, StatusResponse
 from mudra.http.route import get, post
-from mudra.identity.accounts.manage_accounts import end_token
+from mudra.identity.accounts.acts.manage_accounts import end_token
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.identity.sessions.console_sessions import end_own_session, open_sessions

@@ -8,8 +8,8 @@ from mudra.http.request.account_requests import PasswordForgotRequest, PasswordS
 from mudra.http.response import conflicts
 from mudra.http.response.response_body import StatusResponse
 from mudra.http.route import post
-from mudra.identity.accounts.send_link import request_link, too_many_link_requests
-from mudra.identity.accounts.set_password import set_password
+from mudra.identity.accounts.acts.send_link import request_link, too_many_link_requests
+from mudra.identity.accounts.acts.set_password import set_password
 from mudra.shared.network_address import address_key
 from mudra.shared.refusal import Refusal
 

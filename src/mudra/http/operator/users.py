@@ -19,9 +19,12 @@ from mudra.http.response.account_responses import (
 )
 from mudra.http.response.response_body import DateTime, Page, ResponseBody, StatusResponse, cut_page
 from mudra.http.route import get, post
-from mudra.identity.accounts.change_address import AddressPending, change_address, confirm_as_second
-from mudra.identity.accounts.email_address import MAX_ADDRESS
-from mudra.identity.accounts.manage_accounts import (
+from mudra.identity.accounts.acts.change_address import (
+    AddressPending,
+    change_address,
+    confirm_as_second,
+)
+from mudra.identity.accounts.acts.manage_accounts import (
     AccountChanged,
     disable_account,
     enable_account,
@@ -29,6 +32,7 @@ from mudra.identity.accounts.manage_accounts import (
     invite_again,
     tokens_of_user,
 )
+from mudra.identity.accounts.email_address import MAX_ADDRESS
 from mudra.identity.memberships.member_search import UserFilter, UserRow
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope

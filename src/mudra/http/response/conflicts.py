@@ -10,7 +10,7 @@ from typing import Final
 
 from mudra.disputes import evidence, raise_rule, step_rule
 from mudra.disputes.dispute import Act, State
-from mudra.identity.accounts.change_address import NEEDS_SECOND_OPERATOR, NO_ADDRESS_CHANGE
+from mudra.identity.accounts.acts.change_address import NEEDS_SECOND_OPERATOR, NO_ADDRESS_CHANGE
 from mudra.identity.accounts.refusals import ADDRESS_TAKEN, NoSuchUser, WrongAccountKind
 from mudra.identity.memberships.admins import LastAdmin, NotAnAdmin
 from mudra.identity.memberships.hand_over import NoInvitation

@@ -5,15 +5,47 @@ patterns, and passwords with the user, entity or product name are refused.
 """
 
 import enum
+import functools
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
-from mudra.identity.accounts.password_blocklist import common_texts, keyboard_neighbours
 from mudra.localization.language import translatable
 from mudra.shared.refusal import Refusal, RefusalKind
+
+LISTS: Final = Path(__file__).with_name("password_lists.json")
+
+
+class PasswordLists(Struct, frozen=True):
+    """The contents of the file."""
+
+    source: str
+    license: str
+    common: Sequence[str]
+    """Leaked passwords, words of dictionaries and names, of a password's length, folded."""
+    neighbours: Mapping[str, str]
+    """For each key of a keyboard, those that touch it, folded."""
+
+
+@functools.cache
+def common_texts() -> frozenset[str]:
+    """All leaked passwords, dictionary words and names of a password's length, folded."""
+    return frozenset(_lists().common)
+
+
+@functools.cache
+def keyboard_neighbours() -> Mapping[str, frozenset[str]]:
+    """For each key of a QWERTY keyboard and of a keypad, the keys that touch it, folded."""
+    return {key: frozenset(keys) for key, keys in _lists().neighbours.items()}
+
+
+def _lists() -> PasswordLists:
+    return msgspec.json.decode(LISTS.read_bytes(), type=PasswordLists)
+
 
 _MIN_CHARACTERS: Final = 5
 _MIN_LETTERS: Final = 8

@@ -12,16 +12,16 @@ from msgspec.structs import replace
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.identity.accounts.acts.end_tokens import end_earlier_sign_ins
+from mudra.identity.accounts.acts.send_link import send_missing_link
 from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
     display_name,
     normalize_email,
 )
-from mudra.identity.accounts.first_role import end_earlier_sign_ins
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import WrongAccountKind
-from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.invitation import Invitee, TooManyInvitations
 from mudra.identity.memberships.invitation_store import Invitations

@@ -11,7 +11,7 @@ from typing import Final, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.identity.accounts.manage_accounts import invite_admin
+from mudra.identity.accounts.acts.manage_accounts import invite_admin
 from mudra.identity.accounts.user import UserState
 from mudra.identity.memberships.admins import no_such_entity
 from mudra.identity.memberships.bulk_rule import BulkAct, checked_reason

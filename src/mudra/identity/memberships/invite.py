@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.identity.accounts.acts.end_tokens import end_earlier_sign_ins
 from mudra.identity.accounts.email_address import AddressRefused, NameRefused, normalize_email
 from mudra.identity.accounts.email_link import (
     LinkFactory,
@@ -16,7 +17,6 @@ from mudra.identity.accounts.email_link import (
     LinkRefused,
     token_hash,
 )
-from mudra.identity.accounts.first_role import end_earlier_sign_ins
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.accounts.user import User, UserState

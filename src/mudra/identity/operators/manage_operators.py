@@ -4,6 +4,8 @@ from msgspec import Struct
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.identity.accounts.acts.end_tokens import end_earlier_sign_ins
+from mudra.identity.accounts.acts.send_link import send_missing_link
 from mudra.identity.accounts.address_change_store import AddressChanges
 from mudra.identity.accounts.email_address import (
     AddressRefused,
@@ -11,10 +13,8 @@ from mudra.identity.accounts.email_address import (
     display_name,
     normalize_email,
 )
-from mudra.identity.accounts.first_role import end_earlier_sign_ins
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import WrongAccountKind
-from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.operators.act_on_person import manager_scopes, record_refused_act
 from mudra.identity.operators.operator import (

@@ -1,6 +1,6 @@
 """Reset a person's lost second factor: an act on a person (person_rule.py), never on oneself."""
 
-from mudra.identity.accounts.manage_accounts import AccountChanged, account_changed
+from mudra.identity.accounts.acts.manage_accounts import AccountChanged, account_changed
 from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.membership_store import Memberships

@@ -9,10 +9,9 @@ from msgspec.structs import replace
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.identity.accounts.acts.end_tokens import end_all_tokens, end_earlier_sign_ins
 from mudra.identity.accounts.address_change_store import AddressChanges
 from mudra.identity.accounts.email_address import NameRefused, display_name
-from mudra.identity.accounts.end_tokens import end_all_tokens
-from mudra.identity.accounts.first_role import end_earlier_sign_ins
 from mudra.identity.accounts.link_store import Links
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User, UserState

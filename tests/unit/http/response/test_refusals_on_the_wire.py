@@ -48,7 +48,8 @@ from mudra.http.response.http_refusals import (
     Unavailable,
     too_many_listeners,
 )
-from mudra.identity.accounts.change_address import NEEDS_SECOND_OPERATOR, NO_ADDRESS_CHANGE
+from mudra.identity.accounts.acts.change_address import NEEDS_SECOND_OPERATOR, NO_ADDRESS_CHANGE
+from mudra.identity.accounts.acts.send_link import too_many_link_requests
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused
 from mudra.identity.accounts.password_rules import PasswordFault, PasswordRefusal
 from mudra.identity.accounts.refusals import (
@@ -57,7 +58,6 @@ from mudra.identity.accounts.refusals import (
     NoSuchUser,
     WrongAccountKind,
 )
-from mudra.identity.accounts.send_link import too_many_link_requests
 from mudra.identity.memberships.admins import LastAdmin, NotAnAdmin, no_such_entity
 from mudra.identity.memberships.bulk_act import TooManyMembers, already_suspended, no_admin_invited
 from mudra.identity.memberships.contact import TooManyContacts

@@ -4,12 +4,12 @@ import time
 
 import pytest
 
-from mudra.identity.accounts.password_blocklist import common_texts
 from mudra.identity.accounts.password_rules import (
     PasswordContext,
     PasswordFault,
     PasswordRefusal,
     check_password,
+    common_texts,
 )
 
 MAX_LENGTH = 256

@@ -14,8 +14,8 @@ from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.pages.member.account_alarms import alarm_facts, language_facts
 from mudra.http.auth.gates import SIGNED_IN
-from mudra.identity.accounts.choose_display_zone import choose_display_zone
-from mudra.identity.accounts.manage_accounts import end_token as end_user_token
+from mudra.identity.accounts.acts.language_and_zone import choose_display_zone
+from mudra.identity.accounts.acts.manage_accounts import end_token as end_user_token
 from mudra.identity.accounts.password_rules import MAX_LENGTH, MIN_LENGTH
 from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.identity.second_factor.second_factor_store import SecondFactors

@@ -16,7 +16,7 @@ from mudra.http.auth.gates import SIGNED_IN
 from mudra.http.request.alarm_requests import AlarmPreferencesRequest, clock_text, severity_word
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
-from mudra.identity.accounts.choose_language import choose_language
+from mudra.identity.accounts.acts.language_and_zone import choose_language
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import api_names

@@ -13,8 +13,7 @@ from mudra.console.framework.page_responses import SIGN_IN
 from mudra.console.framework.page_results import GoTo, LongAct, Outcome
 from mudra.console.pages.member.account import account_page
 from mudra.http.auth.gates import SIGNED_IN
-from mudra.identity.accounts.change_password import change_password
-from mudra.identity.accounts.set_password import refused_password
+from mudra.identity.accounts.acts.set_password import change_password, refused_password
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 

@@ -29,7 +29,7 @@ from mudra.http.request.account_requests import (
 )
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
-from mudra.identity.accounts.manage_accounts import AccountChanged, invite_admin
+from mudra.identity.accounts.acts.manage_accounts import AccountChanged, invite_admin
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import EntityAdmins, no_such_entity, requested_by
 from mudra.identity.memberships.member import MemberStatus

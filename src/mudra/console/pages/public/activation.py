@@ -13,11 +13,11 @@ from mudra.console.framework.render import page
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.server.router import Router
-from mudra.identity.accounts.change_address import ChangeHolder
-from mudra.identity.accounts.confirm_link import agreement_of_link
+from mudra.identity.accounts.acts.change_address import ChangeHolder
+from mudra.identity.accounts.acts.confirm_link import agreement_of_link
+from mudra.identity.accounts.acts.set_password import holder_of_link
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused
 from mudra.identity.accounts.password_rules import MAX_LENGTH, MIN_LENGTH
-from mudra.identity.accounts.set_password import holder_of_link
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.invite import InvitationHolder
 from mudra.localization.language import translatable

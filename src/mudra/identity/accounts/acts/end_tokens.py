@@ -1,9 +1,12 @@
-"""End what a user has open, and record it."""
+"""End what a user has open, and record it; also where it gets its first role."""
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.people_store import People
+from mudra.identity.accounts.user import User
 from mudra.identity.accounts.user_token_store import UserTokens
+from mudra.identity.sign_in.attempt_store import Attempts
+from mudra.identity.sign_in.throttle import Counted
 from mudra.storage.database.transaction import Transaction
 
 
@@ -31,3 +34,13 @@ async def record_ended_tokens(  # what ended, and why
             EventName.USER_TOKEN_REVOKE, caller, user_id=user_id, reason=reason, detail=detail
         )
     )
+
+
+async def end_earlier_sign_ins(tx: Transaction, user: User, caller: Caller) -> int:
+    """End the tokens and sessions of a person who had no role; returns how many tokens ended.
+
+    The caller holds the lock of acts on people.
+    """
+    # A sign-in that is under way holds it until its token or session is stored, which ends below.
+    await Attempts(tx).history(Counted.PASSWORD, user.email, lock=True)
+    return await end_all_tokens(tx, user.user_id, caller, "first-role")

@@ -5,11 +5,15 @@ has an account is accepted.
 """
 
 from mudra.audit.event import Caller
-from mudra.identity.accounts.change_address import ChangeHolder, change_of_link, confirm_by_link
+from mudra.identity.accounts.acts.change_address import (
+    ChangeHolder,
+    change_of_link,
+    confirm_by_link,
+)
+from mudra.identity.accounts.acts.manage_accounts import AccountChanged
+from mudra.identity.accounts.acts.set_password import record_refused_link
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused
-from mudra.identity.accounts.manage_accounts import AccountChanged
 from mudra.identity.accounts.refusals import NoSuchUser, WrongAccountKind
-from mudra.identity.accounts.set_password import record_refused_link
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.invite import InvitationHolder, accept, decline, invitation_of_link
 from mudra.identity.operators.operator_store import Operators

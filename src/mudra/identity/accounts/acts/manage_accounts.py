@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.identity.accounts.acts.end_tokens import end_all_tokens, record_ended_tokens
+from mudra.identity.accounts.acts.send_link import send_link
 from mudra.identity.accounts.address_change_store import AddressChanges
-from mudra.identity.accounts.end_tokens import end_all_tokens, record_ended_tokens
 from mudra.identity.accounts.link_store import Links
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import NoSuchUser
-from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import HeldToken, User, UserState
 from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.identity.memberships.invite import end_invitations_everywhere

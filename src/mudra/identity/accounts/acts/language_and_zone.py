@@ -1,4 +1,4 @@
-"""Choose the language of one's own pages and emails."""
+"""The choices of a person for pages and emails: language and time zone."""
 
 from collections.abc import Collection
 
@@ -6,6 +6,7 @@ from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User
+from mudra.localization.display_zone import ZoneChoice
 from mudra.shared.refusal import ValueRefused
 from mudra.storage.database.transaction import Transaction
 
@@ -26,3 +27,21 @@ async def choose_language(
         )
     )
     return tag
+
+
+async def choose_display_zone(
+    tx: Transaction, user: User, caller: Caller, choice: str
+) -> ZoneChoice | ValueRefused:
+    """Store the zone in which a person's pages write times, and read the times of forms."""
+    if choice not in {*ZoneChoice}:
+        return ValueRefused("zone", f"must be one of {', '.join(ZoneChoice)}")
+    await People(tx).set_display_zone(user.user_id, choice)
+    await AuditLog(tx).append(
+        AuditEntry(
+            EventName.USER_ACCOUNT_CHANGE,
+            caller,
+            user_id=user.user_id,
+            detail={"change": "display zone", "zone": choice},
+        )
+    )
+    return ZoneChoice(choice)

@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.identity.accounts.acts.manage_accounts import AccountChanged, account_changed
+from mudra.identity.accounts.acts.send_link import send_link
 from mudra.identity.accounts.address_change_store import AddressChanges
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.identity.accounts.email_link import (
@@ -19,10 +21,8 @@ from mudra.identity.accounts.email_link import (
     LinkRefused,
     token_hash,
 )
-from mudra.identity.accounts.manage_accounts import AccountChanged, account_changed
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import ADDRESS_TAKEN, NoSuchUser
-from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import AddressChange, User, UserState
 from mudra.identity.memberships.invite import end_invitations_everywhere
 from mudra.identity.memberships.membership_store import Memberships

@@ -1,4 +1,4 @@
-"""Set a password by a one-use link (spec 1.3b).
+"""Set a password by a one-use link (spec 1.3b), or change the present one.
 
 A GET of the link consumes nothing; this is the POST. The slow hash is computed
 between two transactions, so that no lock is held meanwhile.
@@ -12,7 +12,12 @@ from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused, check_link, token_hash
 from mudra.identity.accounts.link_store import Links
 from mudra.identity.accounts.password_hasher import PasswordHasher
-from mudra.identity.accounts.password_rules import PasswordContext, PasswordRefusal, check_password
+from mudra.identity.accounts.password_rules import (
+    PasswordContext,
+    PasswordFault,
+    PasswordRefusal,
+    check_password,
+)
 from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.refusals import HashingBusy, WrongAccountKind
 from mudra.identity.accounts.user import User, UserState
@@ -21,6 +26,7 @@ from mudra.identity.memberships.invite import InvitationHolder, accept, invitati
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.operators.operator_store import Operators
 from mudra.identity.sign_in.attempt_store import Attempts
+from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.identity.sign_in.throttle import FRESH, Counted
 from mudra.shared.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
@@ -162,3 +168,35 @@ async def record_refused_link(tx: Transaction, refused: LinkRefused, caller: Cal
             outcome=Outcome.REFUSED,
         )
     )
+
+
+async def change_password(
+    user: User,
+    password: SecretText,
+    caller: Caller,
+    *,
+    hasher: PasswordHasher,
+    open_transaction: OpenTransaction,
+) -> HashingBusy | PasswordRefusal | SignInRefused | None:
+    """Store an accepted password; all tokens and sessions of the user end.
+
+    Refused where it is the present one, and where the account was disabled or its password changed
+    since `user` was read.
+    """
+    is_same = await hasher.verify(
+        user.password_hash, password, account=user.email, origin=caller.address
+    )
+    if isinstance(is_same, HashingBusy):
+        return is_same
+    if is_same:
+        return PasswordRefusal(PasswordFault.SAME)
+    hashed = await hasher.hash(password, account=user.email, origin=caller.address)
+    if isinstance(hashed, HashingBusy):
+        return hashed
+    async with open_transaction() as tx:
+        await Operators(tx).lock_operators()  # who disables the person holds it too
+        current = await People(tx).by_id(user.user_id)
+        if current is None or not (current.may_sign_in and current.has_password_of(user)):
+            return SignInRefused()
+        await put_password(tx, current, hashed, caller)
+    return None
