@@ -15,8 +15,8 @@ from tests.support.service import PASSWORD, Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.memberships.bulk_act import BulkResult, TooManyMembers, act_in_bulk
-from mudra.identity.memberships.bulk_rule import BulkAct
+from mudra.identity.memberships.in_bulk.bulk_act import BulkResult, TooManyMembers, act_in_bulk
+from mudra.identity.memberships.in_bulk.bulk_rule import BulkAct
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.identity.operators.person_rule import owner
 from mudra.shared.refusal import ValueRefused

@@ -18,8 +18,8 @@ from tests.support.service import PASSWORD, Service
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.memberships.import_members import RowOutcome, RowResult, import_members
-from mudra.identity.memberships.member_file import COLUMNS, FileRefused, read_member_file
+from mudra.identity.memberships.in_bulk.import_members import RowOutcome, RowResult, import_members
+from mudra.identity.memberships.in_bulk.member_file import COLUMNS, FileRefused, read_member_file
 from mudra.identity.operators.person_rule import owner
 
 REQUEST_S = 20.0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.unit.mail.test_compose import LINK, VALUES, WITH_LINK
 
-from mudra.identity.memberships.operator_notices import AdminsChange
+from mudra.identity.memberships.notices import AdminsChange
 from mudra.identity.second_factor.check_code import FactorChange
 from mudra.localization.languages import Languages
 from mudra.mail.compose import EmailComposer, TemplateError

@@ -12,7 +12,7 @@ from mudra.http.request.body.request_body import MEMBER_FILE_LIMITS
 from mudra.http.request.fields import EntityId
 from mudra.http.response.response_body import ResponseBody
 from mudra.http.route import post
-from mudra.identity.memberships.bulk_act import (
+from mudra.identity.memberships.in_bulk.bulk_act import (
     MAX_MEMBERS,
     BulkOutcome,
     BulkResult,
@@ -20,7 +20,7 @@ from mudra.identity.memberships.bulk_act import (
     export_chosen,
     preview_bulk,
 )
-from mudra.identity.memberships.bulk_rule import MAX_REASON, BulkAct
+from mudra.identity.memberships.in_bulk.bulk_rule import MAX_REASON, BulkAct
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 

@@ -12,14 +12,19 @@ from mudra.http.operator.members import MemberChoice, member_filter
 from mudra.http.request.body.request_body import MEMBER_FILE_LIMITS
 from mudra.http.response.response_body import CsvText, ResponseBody
 from mudra.http.route import get, post
-from mudra.identity.memberships.import_members import (
+from mudra.identity.memberships.in_bulk.import_members import (
     RowOutcome,
     RowResult,
     export_members,
     import_members,
     preview_import,
 )
-from mudra.identity.memberships.member_file import COLUMNS, MAX_BYTES, MAX_ROWS, read_member_file
+from mudra.identity.memberships.in_bulk.member_file import (
+    COLUMNS,
+    MAX_BYTES,
+    MAX_ROWS,
+    read_member_file,
+)
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 

@@ -37,7 +37,7 @@ from mudra.identity.memberships.member import (
     has_role,
 )
 from mudra.identity.memberships.membership_store import Memberships
-from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_operator
+from mudra.identity.memberships.notices import AdminsChange, notify_of_operator
 from mudra.identity.operators.act_on_person import lost_scope
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.operator_store import Operators

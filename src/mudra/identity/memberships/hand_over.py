@@ -25,7 +25,7 @@ from mudra.identity.memberships.invitation_store import Invitations
 from mudra.identity.memberships.invite import invite
 from mudra.identity.memberships.member import Admin, Member, Recipient
 from mudra.identity.memberships.membership_store import Memberships
-from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_operator
+from mudra.identity.memberships.notices import AdminsChange, notify_of_operator
 from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
 from mudra.storage.database.transaction import Transaction
 

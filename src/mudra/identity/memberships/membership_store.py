@@ -10,8 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from mudra.audit.event import EventName
 from mudra.audit.search_store import times_of_admins
 from mudra.identity.accounts.user import UserState
-from mudra.identity.memberships.entity_status_store import store_status
-from mudra.identity.memberships.entry_store import member_status_of, types_of
+from mudra.identity.memberships.entity_status_store import member_status_of, store_status, types_of
 from mudra.identity.memberships.member import NEW_ADDRESS, Admin, Contact, MemberStatus, Role
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.transaction import Transaction

@@ -14,8 +14,12 @@ from sqlalchemy.dialects.postgresql import insert
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.user import UserState
-from mudra.identity.memberships.entity_status_store import entity_accepts, store_status
-from mudra.identity.memberships.entry_store import lock_registry, status_of_entry
+from mudra.identity.memberships.entity_status_store import (
+    entity_accepts,
+    lock_registry,
+    status_of_entry,
+    store_status,
+)
 from mudra.identity.memberships.member import MemberStatus, effective_status
 from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle.actor import Actor, ActorKind

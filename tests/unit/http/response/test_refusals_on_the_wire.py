@@ -59,12 +59,16 @@ from mudra.identity.accounts.refusals import (
     WrongAccountKind,
 )
 from mudra.identity.memberships.admins import LastAdmin, NotAnAdmin, no_such_entity
-from mudra.identity.memberships.bulk_act import TooManyMembers, already_suspended, no_admin_invited
 from mudra.identity.memberships.contact import TooManyContacts
 from mudra.identity.memberships.hand_over import NoInvitation
+from mudra.identity.memberships.in_bulk.bulk_act import (
+    TooManyMembers,
+    already_suspended,
+    no_admin_invited,
+)
+from mudra.identity.memberships.in_bulk.member_file import FileRefused
 from mudra.identity.memberships.invitation import TooManyInvitations
 from mudra.identity.memberships.member import Member, MemberStatus, NotYourEntity
-from mudra.identity.memberships.member_file import FileRefused
 from mudra.identity.memberships.member_status import already_retired, entry_not_live
 from mudra.identity.memberships.onboard import MemberDiffers
 from mudra.identity.operators.operator import (

@@ -2,8 +2,8 @@
 
 import pytest
 
+from mudra.identity.memberships.in_bulk.member_file import COLUMNS, FileRefused, read_member_file
 from mudra.identity.memberships.member import Contact
-from mudra.identity.memberships.member_file import COLUMNS, FileRefused, read_member_file
 from mudra.identity.memberships.onboard import NewMember
 
 MAX_BYTES = 1024 * 1024

@@ -11,7 +11,7 @@ from mudra.cli.local.program import CommandFailed
 from mudra.cli.output.output import Exit, fail, show_facts, show_table
 from mudra.cli.output.shown import Shown
 from mudra.cli.output.steps import rows_shown
-from mudra.identity.memberships.bulk_rule import BulkAct, checked_reason
+from mudra.identity.memberships.in_bulk.bulk_rule import BulkAct, checked_reason
 
 
 def add_commands(app: typer.Typer) -> None:

@@ -15,14 +15,14 @@ from mudra.console.framework.page_results import Download, GoTo, LongAct, Outcom
 from mudra.console.pages.operator.members import MAX_COUNT, TABLE, shown_filter
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
-from mudra.identity.memberships.bulk_act import (
+from mudra.identity.memberships.in_bulk.bulk_act import (
     BulkOutcome,
     BulkResult,
     act_in_bulk,
     export_chosen,
     preview_bulk,
 )
-from mudra.identity.memberships.bulk_rule import MAX_REASON, BulkAct, checked_reason
+from mudra.identity.memberships.in_bulk.bulk_rule import MAX_REASON, BulkAct, checked_reason
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import translatable

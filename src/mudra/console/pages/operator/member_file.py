@@ -12,13 +12,13 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import LongAct, Outcome, RenderedPage
 from mudra.http.auth.gates import operator
-from mudra.identity.memberships.import_members import (
+from mudra.identity.memberships.in_bulk.import_members import (
     RowOutcome,
     RowResult,
     import_members,
     preview_import,
 )
-from mudra.identity.memberships.member_file import (
+from mudra.identity.memberships.in_bulk.member_file import (
     COLUMNS,
     MAX_BYTES,
     MAX_ROWS,

@@ -18,8 +18,8 @@ from mudra.console.pages.operator.labels import member_link, tone
 from mudra.http.auth.gates import operator
 from mudra.http.request.account_requests import OnboardRequest
 from mudra.http.request.validation import decode_struct
-from mudra.identity.memberships.bulk_act import MAX_MEMBERS
-from mudra.identity.memberships.import_members import export_members
+from mudra.identity.memberships.in_bulk.bulk_act import MAX_MEMBERS
+from mudra.identity.memberships.in_bulk.import_members import export_members
 from mudra.identity.memberships.member_search import NO_ADMIN_CAN_ACT, MemberFilter, MemberRow
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.memberships.onboard import onboard_member

@@ -22,7 +22,7 @@ from mudra.identity.accounts.user_token_store import UserTokens
 from mudra.identity.memberships.invite import end_invitations_everywhere
 from mudra.identity.memberships.member import able_admins
 from mudra.identity.memberships.membership_store import Memberships
-from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_operator
+from mudra.identity.memberships.notices import AdminsChange, notify_of_operator
 from mudra.identity.operators.act_on_person import authorize_act
 from mudra.identity.operators.operator_store import Operators
 from mudra.identity.operators.person_rule import ActingOperator, ActRefused, PersonAct

@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from mudra.identity.accounts.acts.manage_accounts import invite_admin
 from mudra.identity.accounts.user import UserState
 from mudra.identity.memberships.admins import no_such_entity
-from mudra.identity.memberships.bulk_rule import BulkAct, checked_reason
+from mudra.identity.memberships.in_bulk.bulk_rule import BulkAct, checked_reason
+from mudra.identity.memberships.in_bulk.member_lists import all_members, all_users, written_file
+from mudra.identity.memberships.in_bulk.one_by_one import REQUEST_S, act_one_by_one
 from mudra.identity.memberships.member import MemberStatus
-from mudra.identity.memberships.member_lists import all_members, all_users, written_file
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
 from mudra.identity.memberships.member_status import already_retired, set_member_status
 from mudra.identity.memberships.membership_store import Memberships
-from mudra.identity.memberships.one_by_one import REQUEST_S, act_one_by_one
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import ActingOperator, may_act
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused

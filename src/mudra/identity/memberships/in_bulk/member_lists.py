@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from mudra.identity.memberships.member_file import member_file
+from mudra.identity.memberships.in_bulk.member_file import member_file
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.storage.database.transaction import Transaction

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 
 from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.memberships.contact import checked_contact, keep_contact
+from mudra.identity.memberships.in_bulk.member_file import FileRow
+from mudra.identity.memberships.in_bulk.member_lists import all_members, all_users, written_file
+from mudra.identity.memberships.in_bulk.one_by_one import REQUEST_S, act_one_by_one
 from mudra.identity.memberships.member import Contact, Member
-from mudra.identity.memberships.member_file import FileRow
-from mudra.identity.memberships.member_lists import all_members, all_users, written_file
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.onboard import (
@@ -28,7 +29,6 @@ from mudra.identity.memberships.onboard import (
     onboard_member,
     type_refused,
 )
-from mudra.identity.memberships.one_by_one import REQUEST_S, act_one_by_one
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator
 from mudra.shared.refusal import Refusal, ValueRefused
