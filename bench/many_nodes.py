@@ -24,7 +24,7 @@ from mudra.settings.settings import Settings
 from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.crypto.master_key import FILE
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.migrate import migrate
+from mudra.storage.database.schema.migrate import migrate
 
 SEEN_GOAL_S = 0.05
 CUT_GOAL_S = 1.0

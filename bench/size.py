@@ -40,7 +40,7 @@ from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.sums.block_bytes import decoded
 from mudra.metrics.sums.cells import Names
 from mudra.settings.settings import Settings
-from mudra.storage.database.roles import OWNER, as_role
+from mudra.storage.database.schema.roles import OWNER, as_role
 from mudra.storage.metrics.stored_report import storable
 from mudra.tokens.issuing.issue_log_store import BatchedIssueLog
 from mudra.tokens.secrets.secret_service import ResetCommand, SecretService

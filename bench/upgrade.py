@@ -47,7 +47,7 @@ from bench.sizes import SHORT, exit_code, sized
 from bench.support import copy_tree, data_directory, form_request, percentile, say, scratch
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.migrate import HEAD, migrate, revisions
+from mudra.storage.database.schema.migrate import HEAD, migrate, revisions
 
 CELLS = int(os.environ.get("CELLS", sized(10_000_000, 100)))
 AAS = sized(20, 2)
@@ -89,7 +89,9 @@ def upgrade() -> None:
     for table in {tables}:
         op.execute(f"ALTER TABLE {{table}} ADD COLUMN added integer NOT NULL DEFAULT 0")
 '''
-_MIGRATE = "import sys; from mudra.storage.database.migrate import migrate; migrate(sys.argv[1])"
+_MIGRATE = (
+    "import sys; from mudra.storage.database.schema.migrate import migrate; migrate(sys.argv[1])"
+)
 _FAULTS = 500
 
 

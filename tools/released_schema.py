@@ -15,7 +15,7 @@ from typing import Final
 from mudra.shared.build_version import RELEASE
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.migrate import migrate
+from mudra.storage.database.schema.migrate import migrate
 
 FOLDER: Final = Path(__file__).parents[1] / "tests" / "upgrade" / "released"
 _OPTIONS: Final = ("--no-owner", "--no-privileges", "--no-comments")

@@ -14,7 +14,7 @@ from typer.testing import Result
 
 from mudra.bootstrap.node.serve import open_store
 from mudra.settings.settings import Settings
-from mudra.storage.database.roles import OWNER, as_role
+from mudra.storage.database.schema.roles import OWNER, as_role
 
 DAMAGE = "UPDATE metrics_block SET numbers = set_byte(numbers, 8, 255 - get_byte(numbers, 8))"
 

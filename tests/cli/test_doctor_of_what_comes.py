@@ -14,7 +14,7 @@ from tests.support.tls_server import tls_server
 
 from mudra.bootstrap.node.serve import open_store
 from mudra.settings.settings import Settings
-from mudra.storage.database.roles import OWNER, as_role
+from mudra.storage.database.schema.roles import OWNER, as_role
 
 STALE = (
     "INSERT INTO metrics_stale (grain, aa_id, tag, at, noted_at)"

@@ -23,7 +23,7 @@ from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW, Position, Status
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.sums.plain_recount import PlainSums, plain_recount
 from mudra.storage.database.migrations.daily_rows import fill
-from mudra.storage.database.roles import READER, as_role
+from mudra.storage.database.schema.roles import READER, as_role
 
 AAS = ("aa-one", "aa-two")
 PAGE = Path("docs/reference/metrics-tables.md").absolute()

@@ -12,8 +12,8 @@ from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
 
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.migrate import HEAD, revisions
-from mudra.storage.database.roles import OWNER, as_role
+from mudra.storage.database.schema.migrate import HEAD, revisions
+from mudra.storage.database.schema.roles import OWNER, as_role
 
 PASSWORD = "a-password-of-a-database"
 NOTHING_LISTENS = f"postgresql://mudra:{PASSWORD}@127.0.0.1:1/mudra"

@@ -31,7 +31,7 @@ from tests.support.smtp_sink import smtp_sink
 from mudra.overview.restored_store import look
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.roles import OWNER, SERVICE, as_role
+from mudra.storage.database.schema.roles import OWNER, SERVICE, as_role
 
 MEMBERS = 10
 DURING = 2

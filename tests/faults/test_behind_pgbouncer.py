@@ -28,7 +28,7 @@ from tests.support.until import PATIENCE_S, until
 from mudra.storage.database.embedded.account import Account, choose_accounts
 from mudra.storage.database.embedded.cluster import CLUSTER
 from mudra.storage.database.embedded.programs import programs
-from mudra.storage.database.roles import SERVICE
+from mudra.storage.database.schema.roles import SERVICE
 
 CALLERS = 16
 ROUNDS = 12

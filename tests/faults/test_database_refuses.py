@@ -16,7 +16,7 @@ from tests.support.service import Service
 
 from mudra.shared.unavailable import Outage
 from mudra.storage.database.outage import outage_of
-from mudra.storage.database.roles import OWNER, SERVICE
+from mudra.storage.database.schema.roles import OWNER, SERVICE
 
 PASSWORD = "hush-hush-1"
 

@@ -18,8 +18,8 @@ from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.job_runs import PostgresJobRuns
 from mudra.storage.database.primary import Lineage, Timeline, connect_to_primary
-from mudra.storage.database.roles import SERVICE, as_role
-from mudra.storage.database.standbys import read_standbys
+from mudra.storage.database.schema.roles import SERVICE, as_role
+from mudra.storage.database.server.standbys import read_standbys
 from mudra.tokens.authentication.secret_check import AuthenticatedEntity
 from mudra.tokens.secrets.secret_service import SecretDetails
 

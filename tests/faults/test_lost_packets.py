@@ -14,7 +14,7 @@ from tests.support.members import new_member
 from tests.support.process import running_service
 from tests.support.service import Service
 
-from mudra.storage.database.roles import SERVICE, as_role
+from mudra.storage.database.schema.roles import SERVICE, as_role
 
 LOST_S = 30
 ANSWERS_S = 10

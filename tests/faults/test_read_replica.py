@@ -16,7 +16,7 @@ from tests.support.process import running_service
 from tests.support.service import Service
 from tests.support.until import PATIENCE_S
 
-from mudra.storage.database.roles import SERVICE, as_role
+from mudra.storage.database.schema.roles import SERVICE, as_role
 
 pytestmark = pytest.mark.slow
 _READS = re.compile(r'^mudra_replica_reads_total\{.*place="([^"]+)".*\} (\S+)$', re.MULTILINE)

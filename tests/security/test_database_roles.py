@@ -18,8 +18,8 @@ from mudra.settings.settings import Settings
 from mudra.shared.secret_text import SecretText
 from mudra.storage.backup.postgres_dump import only_backup
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.migrate import migrate
-from mudra.storage.database.roles import OWNER, READER, SERVICE, as_role, excess_rights
+from mudra.storage.database.schema.migrate import migrate
+from mudra.storage.database.schema.roles import OWNER, READER, SERVICE, as_role, excess_rights
 
 REFUSED: Final = (
     "CREATE TABLE mine (n int)",

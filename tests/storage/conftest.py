@@ -9,7 +9,7 @@ import pytest
 from tests.support.database.template_database import prepare
 
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.migrate import migrate
+from mudra.storage.database.schema.migrate import migrate
 
 SERVER = os.environ.get("MUDRA_TESTS_SERVER", "")
 """Address of another PostgreSQL, as its superuser: of another version, say."""

@@ -18,7 +18,7 @@ from tests.upgrade.test_schema import RELEASED, RELEASED_HEAD
 
 from mudra.shared.build_version import RELEASE, version, version_of, version_to_build
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.migrate import HEAD
+from mudra.storage.database.schema.migrate import HEAD
 
 ROOT = Path(__file__).parents[2]
 GIT = ("git", "-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")

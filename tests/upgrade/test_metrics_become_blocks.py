@@ -38,8 +38,14 @@ from tests.upgrade.rows_and_blocks import (
 from mudra.metrics.payload.catalogue import FIRST_5XX
 from mudra.metrics.sums.percentiles import percentile
 from mudra.storage.database.embedded.server import DATABASE, embedded_server
-from mudra.storage.database.migrate import HEAD, Revisions, SchemaNeedsMore, migrate, revisions
-from mudra.storage.database.upgrade import alembic_config, migrations
+from mudra.storage.database.schema.migrate import (
+    HEAD,
+    Revisions,
+    SchemaNeedsMore,
+    migrate,
+    revisions,
+)
+from mudra.storage.database.schema.upgrade import alembic_config, migrations
 
 NO_REPORTS = ("metrics_raw_20260123", "metrics_raw_20260303")
 """Days whose reports retention has dropped: of them the sums are all that there is."""

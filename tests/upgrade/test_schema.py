@@ -17,8 +17,8 @@ from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.until import PATIENCE_S, until
 
 from mudra.storage.database.embedded.server import DATABASE, embedded_server
-from mudra.storage.database.migrate import HEAD, SchemaBusy, SchemaUnknown, migrate
-from mudra.storage.database.upgrade import alembic_config, migrations, upgrade, works_with
+from mudra.storage.database.schema.migrate import HEAD, SchemaBusy, SchemaUnknown, migrate
+from mudra.storage.database.schema.upgrade import alembic_config, migrations, upgrade, works_with
 from mudra.storage.tables.schema import metadata
 
 LOCK_MS = 1200

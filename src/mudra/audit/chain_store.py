@@ -17,7 +17,7 @@ from mudra.audit.chain import START, Checkpoint, CheckpointForged, Epoch, Row, S
 from mudra.audit.event import AuditEvent, EventName, Outcome
 from mudra.audit.horizon_store import Horizon, read_horizon
 from mudra.audit.place import Reached, Unsealed
-from mudra.storage.database.running import running_processes
+from mudra.storage.database.server.running import running_processes
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.audit import audit_epoch, audit_event, audit_seal
 from mudra.storage.tables.service import service_fact

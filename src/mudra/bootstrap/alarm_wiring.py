@@ -13,8 +13,7 @@ from mudra.metrics.notifications.alarm_mail_store import (
     FollowedFips,
 )
 from mudra.metrics.notifications.alarm_mailer import AlarmMailer
-from mudra.metrics.notifications.followed_fips import FollowService
-from mudra.metrics.notifications.preference_service import AlarmPreferenceService
+from mudra.metrics.notifications.preference_service import AlarmPreferenceService, FollowService
 from mudra.metrics.notifications.webhook import MAX_TESTS
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.metrics.notifications.webhook_store import Webhooks

@@ -28,9 +28,9 @@ from mudra.storage.backup.postgres_dump import DumpFailed
 from mudra.storage.crypto.keyring import CiphertextInvalid, MasterVersionMissing
 from mudra.storage.crypto.master_key import MasterKeyError
 from mudra.storage.database.embedded.programs import EmbeddedServerError
-from mudra.storage.database.migrate import SchemaBusy, SchemaNeedsMore, SchemaUnknown
 from mudra.storage.database.outage import outage_of
-from mudra.storage.database.roles import AdminTooWeak
+from mudra.storage.database.schema.migrate import SchemaBusy, SchemaNeedsMore, SchemaUnknown
+from mudra.storage.database.schema.roles import AdminTooWeak
 
 T = TypeVar("T")
 

@@ -32,8 +32,7 @@ from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
-from mudra.metrics.notifications.followed_fips import FollowService
-from mudra.metrics.notifications.preference_service import AlarmPreferenceService
+from mudra.metrics.notifications.preference_service import AlarmPreferenceService, FollowService
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.metrics.payload.held_reports import HeldReportService

@@ -27,17 +27,17 @@ from mudra.jobs.telemetry import (
     WEBHOOK_MESSAGES,
     count_from_zero,
 )
+from mudra.jobs.webhook_delivery import (
+    Delivery,
+    Post,
+    deliver_messages,
+)
 from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.incident import AaReporting
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.maintenance import OpenMaintenance
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.notifications.webhook import WEBHOOKS_CHANGED
-from mudra.metrics.notifications.webhook_delivery import (
-    Delivery,
-    Post,
-    deliver_messages,
-)
 from mudra.metrics.rollup.damage import BlockDamaged, BlockPlace
 from mudra.metrics.rollup.retention import RetentionPolicy, delete_old, drop_next
 from mudra.metrics.rollup.stale import ALL_AAS, Stale

@@ -35,7 +35,7 @@ from mudra.metrics.incidents.incident import (
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import NO_NAMES, fip_of
 from mudra.metrics.notifications.alarm import symptom_text, title_of
-from mudra.metrics.notifications.followed_fips import FollowService
+from mudra.metrics.notifications.preference_service import FollowService
 from mudra.metrics.payload.held_reports import HeldReport, HeldReportService
 from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.registry.lifecycle.record import Record

@@ -24,11 +24,11 @@ from mudra.bootstrap.node.serve import open_store
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.metrics_jobs import detect_incidents
 from mudra.jobs.retry_delay import pause_after, public_pause_after
-from mudra.metrics.notifications.webhook import WEBHOOKS_CHANGED, WaitingMessage
-from mudra.metrics.notifications.webhook_delivery import (
+from mudra.jobs.webhook_delivery import (
     Delivery,
     deliver_messages,
 )
+from mudra.metrics.notifications.webhook import WEBHOOKS_CHANGED, WaitingMessage
 from mudra.metrics.subscriptions.subscription_store import SUBSCRIPTION_ASKED
 from mudra.metrics.subscriptions.write_emails import StatusEmails
 from mudra.webhook.public_calls import post_public

@@ -15,9 +15,9 @@ from tests.support.webhook_sink import WebhookSink, webhook_sink
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.retry_delay import pause_after
+from mudra.jobs.webhook_delivery import OpenMaintenance, deliver_messages
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.metrics.notifications.webhook import Owner, WaitingMessage, Webhook
-from mudra.metrics.notifications.webhook_delivery import OpenMaintenance, deliver_messages
 from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.shared.ids import fresh_id

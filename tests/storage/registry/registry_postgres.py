@@ -12,7 +12,7 @@ from mudra.registry.lifecycle.registry_store import RegistryStore
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.migrate import migrate
+from mudra.storage.database.schema.migrate import migrate
 
 
 class RegistryNode:

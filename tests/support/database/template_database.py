@@ -18,8 +18,8 @@ from mudra.storage.database.embedded.cluster import CLUSTER
 from mudra.storage.database.embedded.locks import ALIVE, is_held
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.migrate import migrate
-from mudra.storage.database.roles import OWNER, SERVICE, Role, as_role, grant, make_roles
+from mudra.storage.database.schema.migrate import migrate
+from mudra.storage.database.schema.roles import OWNER, SERVICE, Role, as_role, grant, make_roles
 
 _run: list[Path] = []
 

@@ -3,7 +3,7 @@
 import pytest
 
 from mudra.bootstrap.diagnosis.room import judge
-from mudra.storage.database.growth import Growing, Growth
+from mudra.storage.database.server.growth import Growing, Growth
 
 GIB = 1 << 30
 GROWTH = Growth(3 * GIB, [Growing(GIB / 2, 90)])

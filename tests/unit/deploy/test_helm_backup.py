@@ -18,7 +18,7 @@ from tests.support.until import PATIENCE_S
 from tests.unit.deploy.charts import GUIDE, Manifest, resolved, said_of, values_of_the_guide
 
 from mudra.storage.backup.encryption import new_identity
-from mudra.storage.database.roles import OWNER, SERVICE, as_role
+from mudra.storage.database.schema.roles import OWNER, SERVICE, as_role
 
 PRIVATE, PUBLIC = new_identity()
 FOLDER: Final = "/var/backups/mudra/files"

@@ -40,7 +40,7 @@ from mudra.agent.host.config import read_config
 from mudra.bootstrap.config import OTHER_VARIABLES, REFERENCE
 from mudra.server_protocol.client_address import TrustedProxies, client_address
 from mudra.storage.crypto.master_key import parse_master_keys
-from mudra.storage.database.roles import SERVICE, as_role
+from mudra.storage.database.schema.roles import SERVICE, as_role
 
 MIN_FREE = 1 << 30
 

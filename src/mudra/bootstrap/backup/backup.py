@@ -33,7 +33,7 @@ from mudra.storage.backup.archive import (
 )
 from mudra.storage.backup.encryption import Recipient, encrypt, recipients
 from mudra.storage.backup.postgres_dump import dumping, only_backup, unreadable_part
-from mudra.storage.database.migrate import HEAD
+from mudra.storage.database.schema.migrate import HEAD
 
 
 class _Making(Struct, frozen=True):

@@ -14,7 +14,7 @@ from mudra.overview.administration import Diagnosis
 from mudra.overview.restored_store import last_backup, look
 from mudra.settings.settings import Settings
 from mudra.storage.database.replica import IDENTITY
-from mudra.storage.database.standbys import read_standbys
+from mudra.storage.database.server.standbys import read_standbys
 
 _LATE: Final = timedelta(hours=1)
 """What a backup may come later than it is due."""

@@ -34,8 +34,8 @@ from mudra.storage.crypto.keyring import CiphertextInvalid, MasterVersionMissing
 from mudra.storage.crypto.master_key import FILE
 from mudra.storage.crypto.sealed_values import COLUMNS, count_readable, master_versions
 from mudra.storage.database.database import MAX_CONNECTIONS
-from mudra.storage.database.roles import excess_rights
-from mudra.storage.database.running import running_processes
+from mudra.storage.database.schema.roles import excess_rights
+from mudra.storage.database.server.running import running_processes
 from mudra.storage.tables.identity import entity
 from mudra.storage.tables.service import mail_outbox
 from mudra.storage.tables.tokens import entity_secret

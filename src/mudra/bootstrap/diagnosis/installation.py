@@ -9,7 +9,7 @@ from mudra.console.framework.static_assets import ASSETS, DOCUMENTATION, AssetSt
 from mudra.overview.administration import Diagnosis
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.embedded.programs import MAJOR_VERSION, SETTING
-from mudra.storage.database.server_version import RELEASED, lacking, server_version
+from mudra.storage.database.server.server_version import RELEASED, lacking, server_version
 from mudra.storage.metrics.blocks.checking import (
     CHECK_S,
     damaged_of_latest,

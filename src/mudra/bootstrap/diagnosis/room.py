@@ -10,7 +10,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.overview.administration import Diagnosis
 from mudra.storage.database.database import Database
-from mudra.storage.database.growth import Growth, read_growth
+from mudra.storage.database.server.growth import Growth, read_growth
 from mudra.storage.tables.alarms import webhook_message
 from mudra.storage.tables.audit import audit_token_issue
 from mudra.storage.tables.identity import link_request

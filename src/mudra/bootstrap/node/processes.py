@@ -40,8 +40,8 @@ from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.connection_name import name_connections
 from mudra.storage.database.embedded.programs import EmbeddedServerError
 from mudra.storage.database.embedded.server import EmbeddedServer
-from mudra.storage.database.migrate import HEAD
-from mudra.storage.database.server_version import server_version
+from mudra.storage.database.schema.migrate import HEAD
+from mudra.storage.database.server.server_version import server_version
 
 DEFAULT_TELEMETRY_PORT: Final = 9464
 NICE: Final = 10

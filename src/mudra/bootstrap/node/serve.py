@@ -29,9 +29,9 @@ from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.encryption_keys import data_encryption_of
 from mudra.storage.database.connection_name import name_connections
 from mudra.storage.database.embedded.server import EmbeddedServer
-from mudra.storage.database.migrate import HEAD, for_schema, migrate, revisions
 from mudra.storage.database.primary import of_primary
-from mudra.storage.database.roles import (
+from mudra.storage.database.schema.migrate import HEAD, for_schema, migrate, revisions
+from mudra.storage.database.schema.roles import (
     SERVICE,
     as_role,
     excess_rights,

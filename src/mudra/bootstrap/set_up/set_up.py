@@ -38,7 +38,7 @@ from mudra.settings.settings import Settings
 from mudra.shared.secret_text import SecretText, twin
 from mudra.storage.backup.encryption import new_identity
 from mudra.storage.crypto.master_key import COMMAND_VARIABLE, FILE, KEY_BYTES, VARIABLE
-from mudra.storage.database.roles import OWNER, SERVICE, without
+from mudra.storage.database.schema.roles import OWNER, SERVICE, without
 from mudra.storage.mail.outbox import Outbox
 
 _LINK: Final = re.compile(r"https://\S+/activate/\S+")

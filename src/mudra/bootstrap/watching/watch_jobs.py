@@ -40,7 +40,7 @@ from mudra.jobs.telemetry import (
 from mudra.overview.restored_store import backup_awaited_since, last_backup
 from mudra.settings.settings import Settings
 from mudra.shared.unavailable import DatabaseUnavailable
-from mudra.storage.database.standbys import ServerState, read_server_state
+from mudra.storage.database.server.standbys import ServerState, read_server_state
 from mudra.tokens.claims import TokenKind
 from mudra.tokens.secrets.secret_store import secrets_ending_before
 from mudra.tokens.signing_keys.key_lifecycle import signing

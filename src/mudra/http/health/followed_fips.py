@@ -10,7 +10,7 @@ from mudra.http.request.fields import NoParameters
 from mudra.http.response import conflicts
 from mudra.http.response.response_body import ResponseBody
 from mudra.http.route import delete, get, put
-from mudra.metrics.notifications.followed_fips import FollowService
+from mudra.metrics.notifications.preference_service import FollowService
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 

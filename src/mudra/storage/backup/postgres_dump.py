@@ -15,7 +15,7 @@ from typing import IO, Final, NamedTuple
 import psycopg
 
 from mudra.storage.backup.client_programs import client_programs, encrypted_as, environment, way_out
-from mudra.storage.database.roles import without
+from mudra.storage.database.schema.roles import without
 
 _DUMP: Final = ("--format=custom", "--no-owner", "--no-privileges")
 _RESTORE: Final = ("--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error")

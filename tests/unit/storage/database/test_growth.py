@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from mudra.storage.database.growth import Growing, Growth, of_days, of_months
+from mudra.storage.database.server.growth import Growing, Growth, of_days, of_months
 
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
 TODAY = NOW.replace(hour=0)

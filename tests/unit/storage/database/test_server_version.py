@@ -2,7 +2,7 @@
 
 import pytest
 
-from mudra.storage.database.server_version import lacking
+from mudra.storage.database.server.server_version import lacking
 
 
 @pytest.mark.parametrize("version", ["15.0", "15.18", "16.14", "17.10", "18.4", "18"])

@@ -1,6 +1,6 @@
 """What the doctor says of standbys."""
 
-from mudra.storage.database.standbys import Slot, Standbys
+from mudra.storage.database.server.standbys import Slot, Standbys
 
 MAX_BEHIND = 256 << 20
 

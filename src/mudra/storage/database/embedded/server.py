@@ -26,7 +26,7 @@ from mudra.storage.database.embedded import locks
 from mudra.storage.database.embedded.account import AccountError
 from mudra.storage.database.embedded.cluster import CLUSTER, LOG, PORT, Cluster
 from mudra.storage.database.embedded.programs import EmbeddedServerError, programs
-from mudra.storage.database.roles import OWNER, SERVICE, Role, make_roles
+from mudra.storage.database.schema.roles import OWNER, SERVICE, Role, make_roles
 
 DATABASE: Final = "mudra"
 SUPERUSER: Final = "postgres"

@@ -879,7 +879,7 @@ CREATE TABLE user_token_use (
     CONSTRAINT fk_user_token_use_jti FOREIGN KEY(jti) REFERENCES user_token (jti) ON DELETE CASCADE
 );
 
--- What the service's own role cannot do by itself, since it owns no table (storage/database/roles.py).
+-- What the service's own role cannot do by itself, since it owns no table (storage/database/schema/roles.py).
 CREATE FUNCTION metrics_partition_make(parent TEXT, moment TIMESTAMP WITH TIME ZONE) RETURNS BOOLEAN
 LANGUAGE plpgsql SECURITY DEFINER AS $body$
 DECLARE

@@ -1,4 +1,4 @@
-"""The connection of Alembic: from storage/database/upgrade.py, always."""
+"""The connection of Alembic: from storage/database/schema/upgrade.py, always."""
 
 from alembic import context
 

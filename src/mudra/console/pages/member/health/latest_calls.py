@@ -13,7 +13,7 @@ from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.explanation import may_see
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import fip_concerned
-from mudra.metrics.notifications.followed_fips import FollowService
+from mudra.metrics.notifications.preference_service import FollowService
 from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.rollup.coverage import latest
 from mudra.metrics.rollup.step import Step

@@ -46,7 +46,7 @@ from mudra.metrics.incidents.explanation import may_see, of_api
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import fip_concerned
-from mudra.metrics.notifications.followed_fips import FollowService
+from mudra.metrics.notifications.preference_service import FollowService
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
 from mudra.shared.time_text import INDIA

@@ -45,7 +45,7 @@ _INDEXES: Final = {
     "ix_audit_event_status_change": _AUDIT,
     **{name: f"ON registry_version {what}" for name, what in _VERSIONS.items()},
 }
-# Built before, without holding up what is written; see storage/database/concurrent_index.py.
+# Built before, without holding up what is written; see storage/database/schema/concurrent_index.py.
 indexes = {name: f"CREATE INDEX CONCURRENTLY {name} {what}" for name, what in _INDEXES.items()}
 _CHANGED: Final = "SELECT to_regclass('metrics_block') IS NOT NULL"
 _KEPT_APART: Final = """

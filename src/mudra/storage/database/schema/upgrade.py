@@ -23,8 +23,8 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import Script, ScriptDirectory
 
-from mudra.storage.database.concurrent_index import build_missing
-from mudra.storage.database.migrate import Revisions, SchemaBusy, SchemaNeedsMore, revisions
+from mudra.storage.database.schema.concurrent_index import build_missing
+from mudra.storage.database.schema.migrate import Revisions, SchemaBusy, SchemaNeedsMore, revisions
 
 GIVE_UP_S: Final = 300.0
 _LONGEST_PAUSE_S: Final = 10.0

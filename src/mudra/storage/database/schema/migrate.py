@@ -55,7 +55,7 @@ def migrate(conninfo: str, folder: Path | None = None) -> None:
         found = revisions(connection)
     if found.present == HEAD:
         return
-    from mudra.storage.database.upgrade import known_revisions, upgrade  # noqa: PLC0415  # loads all of Alembic
+    from mudra.storage.database.schema.upgrade import known_revisions, upgrade  # noqa: PLC0415  # loads all of Alembic
 
     known = known_revisions()
     if found.present is None or found.present in known:
