@@ -47,7 +47,7 @@ from mudra.server_protocol.connection_limits import ConnectionLimits, OpenConnec
 from mudra.server_protocol.decompression import Gzip
 from mudra.server_protocol.limited_protocol import LimitedProtocol, ProtocolContext
 from mudra.settings.settings import Settings
-from mudra.shared.rate_limit import KeyedRateLimit
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 from mudra.storage.caching.without_database import WithoutDatabase
 from mudra.storage.database.clock_watch import ClockWatch
 

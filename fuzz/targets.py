@@ -29,7 +29,7 @@ from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.server_protocol.body_reader import media_type
 from mudra.server_protocol.decompression import BadlyPacked, Gzip, UnpackedTooLarge, Zstd
-from mudra.shared.csv_file import csv_text
+from mudra.shared.text.csv_file import csv_text
 
 NOW: Final = datetime(2026, 3, 4, 10, 31, tzinfo=UTC)
 _LIMIT: Final = 4096

@@ -24,7 +24,7 @@ from tests.support.smtp_sink import Received, SmtpSink, make_certificate, smtp_s
 from tests.support.until import PATIENCE_S, until
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.shared.email_message import links_in
+from mudra.shared.mail.email_message import links_in
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.tables.service import mail_outbox
 

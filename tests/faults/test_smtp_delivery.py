@@ -17,7 +17,7 @@ from mudra.mail.mail_server import mail_server
 from mudra.mail.server_check import mail_server_fault
 from mudra.mail.smtp import deliver
 from mudra.overview.mail_delivery import Delivered, Undelivered
-from mudra.shared.email_message import Email
+from mudra.shared.mail.email_message import Email
 from mudra.shared.secret_text import SecretText
 
 pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH:UserWarning")

@@ -17,8 +17,8 @@ from mudra.agent.sources.logs.log_formats import FORMATS
 from mudra.agent.sources.otlp import read_json, read_protobuf
 from mudra.agent.sources.route import Peers, SourceContext
 from mudra.agent.sources.tolerant_json import TooMuch
+from mudra.shared.text.whole_number import whole_number
 from mudra.shared.time_text import read_time
-from mudra.shared.whole_number import whole_number
 
 pytestmark = pytest.mark.deeper
 

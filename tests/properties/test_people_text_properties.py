@@ -9,7 +9,7 @@ from tests.support.depth import examples
 
 from mudra.identity.accounts.email_address import AddressRefused, display_name, normalize_email
 from mudra.identity.accounts.password_rules import PasswordContext, check_password
-from mudra.shared.mail_text import unsafe_in_mail
+from mudra.shared.mail.mail_text import unsafe_in_mail
 
 pytestmark = pytest.mark.deeper
 

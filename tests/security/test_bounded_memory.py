@@ -19,10 +19,10 @@ from mudra.console.framework.static_assets import AssetStore
 from mudra.registry.directory.directory import Directory, DirectoryListing
 from mudra.registry.directory.signed_listings import SignedListings
 from mudra.server_protocol.connection_limits import ConnectionLimits, OpenConnections
-from mudra.shared.fair_queue import Queue
 from mudra.shared.network_address import address_key
-from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
+from mudra.shared.waiting.fair_queue import Queue
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 from mudra.tokens.authentication.bearer import VerifiedTokenCache
 from mudra.tokens.authentication.credentials import Credentials
 from mudra.tokens.authentication.token_check import VerifiedToken

@@ -29,8 +29,8 @@ from mudra.mail.facts import FACTS, EmailFactsError
 from mudra.mail.mail_server import MailUrlError, mail_server
 from mudra.mail.smtp import deliver, message_of
 from mudra.overview.mail_delivery import Undelivered
-from mudra.shared.email_message import Email
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.email_message import Email
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 
 EVIL = "eve@evil.example"

@@ -14,8 +14,8 @@ from mudra.identity.accounts.user import User, UserState
 from mudra.identity.sign_in import sign_in as use_case
 from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts, sign_in, throttle
 from mudra.identity.sign_in.throttle import FRESH, Counted, History, Standing
-from mudra.shared.fair_queue import Queue
 from mudra.shared.secret_text import SecretText
+from mudra.shared.waiting.fair_queue import Queue
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ASHA = User(

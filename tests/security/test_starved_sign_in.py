@@ -23,7 +23,7 @@ from mudra.identity.accounts.password_rules import (
     PasswordRefusal,
     check_password,
 )
-from mudra.shared.fair_queue import Queue
+from mudra.shared.waiting.fair_queue import Queue
 
 GENERATE = "/v1/user/token/generate"
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from mudra.mail.compose import EmailComposer
 from mudra.mail.facts import FACTS, OCCASIONS
-from mudra.shared.notice import Notice
+from mudra.shared.mail.notice import Notice
 
 _INTRO: Final = (Path(__file__).parent / "emails_intro.md").read_text(encoding="utf-8")
 _CONSOLE: Final = "https://tokens.network.example/console"

@@ -16,8 +16,8 @@ from mudra.audit.event import AuditEntry, AuditEvent, Caller, EventName, Outcome
 from mudra.audit.token_issue_store import add_issues
 from mudra.audit.token_issues import TokenIssue
 from mudra.shared.network_address import address_key
-from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.time_text import iso_ms
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 from mudra.storage.database.bulk_insert import parameter_of
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.audit import audit_anonymous, audit_event, audit_refused

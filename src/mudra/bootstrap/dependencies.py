@@ -35,7 +35,7 @@ from mudra.overview.administration import Rewrapped
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.ports import CheckSubmission
 from mudra.settings.settings import Settings
-from mudra.shared.made_once import MadeOnce
+from mudra.shared.waiting.made_once import MadeOnce
 from mudra.storage.caching.cache_invalidation import (
     IDLE_PROOF_S,
     SANDBOX_PROOF_S,

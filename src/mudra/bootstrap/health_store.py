@@ -7,8 +7,8 @@ from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.announcements.announcement_store import Announcements
 from mudra.metrics.health.health_service import HealthService
 from mudra.shared.ids import fresh_id
-from mudra.shared.made_once import MadeOnce
 from mudra.shared.unavailable import DatabaseUnavailable, ServiceUnavailable
+from mudra.shared.waiting.made_once import MadeOnce
 from mudra.storage.database.deadline import TimeIsOver
 from mudra.storage.database.outage import is_lost
 from mudra.storage.database.transaction import Transaction

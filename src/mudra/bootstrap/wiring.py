@@ -32,7 +32,7 @@ from mudra.registry.directory.directory_log_store import DirectoryLogStore
 from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
 from mudra.settings.settings import Settings
 from mudra.shared.ids import fresh_id
-from mudra.shared.rate_limit import KeyedRateLimit
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 from mudra.storage.metrics.attribution import FIP_STATES_CHANGED
 from mudra.tokens.authentication.assertion_authenticator import AssertionAuthenticator
 from mudra.tokens.authentication.bearer import BearerAuthenticator, VerifiedTokenCache

@@ -17,7 +17,7 @@ from mudra.client.errors import (
     UnexpectedResponse,
 )
 from mudra.shared.secret_text import SecretText
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 
 BEARER: Final = "Bearer"
 DPOP: Final = "DPoP"

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import httpx2
 
 from mudra.client.exchange import Answer, Connected, NoThread, Request, Work, noted
-from mudra.shared.fork_lock import ForkLock
+from mudra.shared.waiting.fork_lock import ForkLock
 
 _T = TypeVar("_T")
 

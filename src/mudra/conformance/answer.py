@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from mudra.client.errors import kind_of_failure
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 NO_ANSWER: Final = 0

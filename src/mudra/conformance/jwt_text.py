@@ -13,7 +13,7 @@ from joserfc.jwk import RSAKey
 from msgspec import Struct
 
 from mudra.shared.secret_text import SecretText
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 
 _PARTS: Final = 3
 

@@ -6,7 +6,7 @@ from mudra.identity.accounts.acts.set_password import store_password
 from mudra.identity.accounts.password_hash import Argon2Passwords
 from mudra.identity.accounts.refusals import HashingBusy
 from mudra.identity.accounts.user import User
-from mudra.shared.email_message import links_in
+from mudra.shared.mail.email_message import links_in
 from mudra.shared.secret_text import SecretText
 from mudra.storage.mail.outbox import Outbox
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from mudra.disputes.dispute import Act, Dispute, Side, Step
-from mudra.shared.mail_text import safe_in_mail
+from mudra.shared.mail.mail_text import safe_in_mail
 
 _MAX_EXCERPT: Final = 600
 _ADDING: Final = frozenset({Act.INFORM, Act.ANSWER, Act.ATTACH, Act.OVERDUE})

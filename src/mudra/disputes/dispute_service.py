@@ -30,7 +30,7 @@ from mudra.metrics.incidents.explanation import may_see
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import IncidentService, NoSuchIncident
 from mudra.metrics.notifications.webhook_store import Webhooks
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.mail.outbox import Outbox

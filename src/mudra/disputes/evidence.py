@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
-from mudra.shared.visible_text import first_unseen
+from mudra.shared.text.visible_text import first_unseen
 
 MAX_BYTES: Final = 2 * 1024 * 1024
 MAX_FILES: Final = 5

@@ -11,7 +11,7 @@ from mudra.disputes.correction import Correction, Effect
 from mudra.disputes.dispute import DECIDED, OPEN, Act, Dispute, Side, State
 from mudra.metrics.payload.catalogue import TYPE_OF_API, window_start
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
-from mudra.shared.visible_text import first_unseen
+from mudra.shared.text.visible_text import first_unseen
 
 REVIEW_WITHIN: Final = timedelta(days=5)
 """From raising to review."""

@@ -21,10 +21,10 @@ from mudra.overview.administration import SettingDetails
 from mudra.registry.directory.signed_listings import DirectoryReads
 from mudra.registry.payload.refusals import CALLS_AT_ONCE, CALLS_PER_SECOND
 from mudra.settings.settings import Settings
-from mudra.shared.fair_queue import Patience, Queue
-from mudra.shared.made_once import MadeOnce
-from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.unavailable import ServiceUnavailable
+from mudra.shared.waiting.fair_queue import Patience, Queue
+from mudra.shared.waiting.made_once import MadeOnce
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 from mudra.storage.database.transaction import OpenTransaction
 from mudra.tokens.authentication.bearer import BearerAuthenticator
 from mudra.tokens.issuing.issue_bound_token import BoundTokenIssuer

@@ -11,7 +11,7 @@ from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
 from mudra.jobs.retry_delay import pause_after
 from mudra.overview.mail_delivery import Delivered, Send, Undelivered, deliver_due
 from mudra.overview.mail_queue_store import MailAlarms, MailQueue
-from mudra.shared.email_message import StoredEmail
+from mudra.shared.mail.email_message import StoredEmail
 from mudra.storage.database.transaction import OpenTransaction
 from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
 from mudra.tokens.reminders.reminder_store import Reminders

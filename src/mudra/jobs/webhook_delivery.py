@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from mudra.metrics.maintenance import OpenMaintenance
 from mudra.metrics.notifications.webhook import WaitingMessage
-from mudra.shared.fair_queue import Queue
 from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.shared.waiting.fair_queue import Queue
 
 AT_ONCE: Final = 20
 """Messages on their way at a time."""

@@ -11,7 +11,7 @@ from mudra.levels.report import Report
 from mudra.levels.report_store import Reports
 from mudra.levels.target import ALL_APIS
 from mudra.metrics.notifications.webhook_store import Webhooks
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.mail.outbox import Outbox
 

@@ -12,7 +12,7 @@ from mudra.localization.language import translatable
 from mudra.metrics.payload.catalogue import CALL_CODES, RequestType
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
-from mudra.shared.visible_text import first_unseen
+from mudra.shared.text.visible_text import first_unseen
 
 ALL_APIS: Final = ""
 MAX_REASON: Final = 500

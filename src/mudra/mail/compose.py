@@ -20,9 +20,9 @@ from mudra.localization.language import current, gettext, translatable, written_
 from mudra.localization.languages import Languages
 from mudra.localization.templates import add_translation
 from mudra.mail.facts import FACTS, EmailFactsError, checked_facts, hidden_facts
-from mudra.shared.email_message import Attachment, Email
-from mudra.shared.mail_text import unsafe_in_mail
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.email_message import Attachment, Email
+from mudra.shared.mail.mail_text import unsafe_in_mail
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.shared.time_text import INDIA
 
 _LINE_OCTETS: Final = 75

@@ -8,8 +8,8 @@ people.
 from collections.abc import Mapping
 from typing import Final
 
-from mudra.shared.mail_text import unsafe_in_mail
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.mail_text import unsafe_in_mail
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 
 _OF_SECRET: Final = ("user_name", "entity_id", "entity_name")

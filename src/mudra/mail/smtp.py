@@ -18,8 +18,8 @@ from mudra.identity.accounts.email_address import normalize_email
 from mudra.mail.facts import EmailFactsError
 from mudra.mail.mail_server import MailServer
 from mudra.overview.mail_delivery import Delivered, Undelivered
-from mudra.shared.email_message import Email
-from mudra.shared.mail_text import unsafe_in_mail
+from mudra.shared.mail.email_message import Email
+from mudra.shared.mail.mail_text import unsafe_in_mail
 
 _STEP_TIMEOUT_S: Final = 20
 _WHOLE_TIMEOUT_S: Final = 60

@@ -27,7 +27,7 @@ from mudra.identity.single_sign_on.terms import SignOnTerms
 from mudra.openid.id_token import ExpectedToken, TokenNotAccepted, verify
 from mudra.shared.network_address import is_loopback
 from mudra.shared.secret_text import SecretText
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 
 MAX_BYTES: Final = 256 * 1024
 WHOLE_S: Final = 10.0

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.shared.email_message import StoredEmail
+from mudra.shared.mail.email_message import StoredEmail
 from mudra.storage.database.transaction import OpenTransaction
 from mudra.storage.mail.outbox import Outbox
 

@@ -7,7 +7,9 @@ from typing import Final
 import sqlalchemy as sa
 from msgspec import Struct
 
-from mudra.shared.email_message import is_kept_here
+from mudra.audit.audit_log_store import AuditLog
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.shared.mail.email_message import is_kept_here
 from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.storage.database.among import is_among
 from mudra.storage.database.transaction import Transaction
@@ -187,3 +189,13 @@ class MailQueue:
     def _fails_now(now: datetime) -> sa.ColumnElement[bool]:
         c = mail_outbox.c
         return sa.or_(c.next_attempt_at.is_not(None), c.created_at >= now - REFUSED_FOR)
+
+
+async def retry_mail(tx: Transaction, mail_id: str, caller: Caller) -> str | NoSuchMail:
+    """Try an unsent email again now, and record who asked for it; returns its ID."""
+    outcome = await MailQueue(tx).retry(mail_id)
+    if isinstance(outcome, str):
+        await AuditLog(tx).append(
+            AuditEntry(EventName.MAIL_LETTER_RETRY, caller, detail={"mail": mail_id})
+        )
+    return outcome

@@ -16,7 +16,7 @@ from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.memberships.notices import NoticeService
 from mudra.overview.restored_store import RestoredStore
-from mudra.shared.notice import NoticeKind
+from mudra.shared.mail.notice import NoticeKind
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 

@@ -31,7 +31,7 @@ from mudra.server_protocol.decompression import (
     Unpacker,
 )
 from mudra.server_protocol.printable import printable
-from mudra.shared.byte_order_mark import MARK
+from mudra.shared.text.byte_order_mark import MARK
 
 _WORD: Final = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
 _TYPE: Final = re.compile(rf"[ \t]*({_WORD}/{_WORD})[ \t]*")

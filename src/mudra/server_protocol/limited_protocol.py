@@ -30,7 +30,7 @@ from mudra.server_protocol.connection_limits import (
 from mudra.server_protocol.lingering_transport import LingeringTransport
 from mudra.server_protocol.raw_response import BodyOf, RawError, error_body, raw_response
 from mudra.shared.clock import Clock
-from mudra.shared.fair_queue import CLIENT
+from mudra.shared.waiting.fair_queue import CLIENT
 
 _LINE_OVERHEAD = 4  # ": " and the line's end
 _REQUEST_LINE_OVERHEAD = 12  # two spaces, HTTP/1.1, the line's end

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, final
 
-from mudra.shared.byte_order_mark import NotUtf8, text_without_mark
+from mudra.shared.text.byte_order_mark import NotUtf8, text_without_mark
 
 
 @final

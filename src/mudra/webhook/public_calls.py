@@ -7,7 +7,7 @@ from typing import Final
 
 from mudra.metrics.notifications.webhook import CHALLENGE, WaitingMessage
 from mudra.metrics.subscriptions.webhook_subscription import MAX_ANSWER, is_answer
-from mudra.shared.rate_limit import KeyedRateLimit
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 from mudra.webhook.reach import Reach
 from mudra.webhook.send import Terms, post_signed
 

@@ -10,7 +10,7 @@ from tests.support.in_process import InProcess, in_process
 
 from mudra.bootstrap.node.serve import open_store
 from mudra.settings.settings import Settings
-from mudra.shared.fair_queue import Queue
+from mudra.shared.waiting.fair_queue import Queue
 
 HINDI = {"Accept-Language": "hi-IN,hi;q=0.9,en;q=0.5"}
 PAGES = (

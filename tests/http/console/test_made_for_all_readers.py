@@ -32,7 +32,7 @@ from mudra.metrics.health.network_health import NetworkHealth
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import Coverage, TimeRange, due_until
 from mudra.settings.settings import Settings
-from mudra.shared.made_once import MadeOnce
+from mudra.shared.waiting.made_once import MadeOnce
 from mudra.storage.database.transaction import Transaction
 
 PAGE_S = 20.0

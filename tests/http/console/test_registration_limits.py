@@ -21,8 +21,8 @@ from tests.support.until import PATIENCE_S, until
 from mudra.bootstrap.node.serve import open_store
 from mudra.http.dependencies import SandboxNotice
 from mudra.settings.settings import Settings
-from mudra.shared.fair_queue import Queue
-from mudra.shared.rate_limit import KeyedRateLimit
+from mudra.shared.waiting.fair_queue import Queue
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 
 CONNECTIONS = 4
 AT_ONCE = 12

@@ -10,7 +10,7 @@ from tests.support.members import Member, onboard
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.storage.mail.outbox import Outbox
 
 ELSEWHERE = "https://api.kaveri.example/v2"

@@ -17,9 +17,9 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.notification_jobs import raise_mail_alarms
 from mudra.jobs.retry_delay import pause_after
 from mudra.overview.mail_delivery import Delivered, Undelivered, deliver_due
-from mudra.shared.email_message import StoredEmail
 from mudra.shared.ids import fresh_id
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.email_message import StoredEmail
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.storage.mail.outbox import Outbox
 from mudra.storage.tables.service import mail_outbox
 

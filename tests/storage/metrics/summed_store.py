@@ -26,7 +26,7 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.metrics.rollup.step import Step
 from mudra.metrics.sums.plain_recount import PlainSums, plain_recount
-from mudra.shared.notice import Notice
+from mudra.shared.mail.notice import Notice
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.metrics.blocks.questions import BlockQuestions

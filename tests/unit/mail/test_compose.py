@@ -11,8 +11,14 @@ from tests.unit.mail.email_values import END_LINK, LINK, VALUES
 from mudra.mail.compose import EmailComposer, TemplateError
 from mudra.mail.facts import FACTS, EmailFactsError
 from mudra.mail.smtp import message_of
-from mudra.shared.email_message import Attachment, Email, email_from_bytes, email_to_bytes, links_in
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.email_message import (
+    Attachment,
+    Email,
+    email_from_bytes,
+    email_to_bytes,
+    links_in,
+)
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 
 WITH_LINK = {kind for kind, names in FACTS.items() if "link" in names}

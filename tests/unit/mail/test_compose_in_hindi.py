@@ -16,8 +16,8 @@ from mudra.localization.languages import Languages
 from mudra.mail.compose import EmailComposer, TemplateError
 from mudra.mail.facts import FACTS
 from mudra.mail.smtp import message_of
-from mudra.shared.email_message import Email
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.email_message import Email
+from mudra.shared.mail.notice import Notice, NoticeKind
 
 ENGLISH = re.compile(r"[A-Za-z]{2,}(?:[ ,]+[A-Za-z]{2,})+")
 COMMAND = re.compile(r"^ *mudra .*$|mudra secret reset [^\n]*|MUDRA_[A-Z_]+", re.MULTILINE)

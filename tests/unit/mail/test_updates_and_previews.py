@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.mail.test_compose import write
 
-from mudra.shared.notice import NoticeKind
+from mudra.shared.mail.notice import NoticeKind
 from mudra.shared.secret_text import SecretText
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.public_rows import PublicRow, public_csv
-from mudra.shared.csv_file import csv_text, plain_cell, safe_cell
+from mudra.shared.text.csv_file import csv_text, plain_cell, safe_cell
 
 STARTS = ["=", "+", "-", "@", "\t", "\r", "\n"]
 STARTS += ["\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufe62", "\ufe66"]  # full-width and small

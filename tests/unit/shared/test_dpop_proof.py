@@ -9,8 +9,14 @@ from joserfc.jwk import ECKey, OctKey, RSAKey
 from tests.support.cheap_keys import rsa_key
 from tests.support.dpop import KeyOfClient, hash_of
 
-from mudra.shared.dpop_proof import DpopProof, PresentedProof, ProofInvalid, bound_key, check_proof
-from mudra.shared.proof_url import urls_of
+from mudra.shared.dpop_proof import (
+    DpopProof,
+    PresentedProof,
+    ProofInvalid,
+    bound_key,
+    check_proof,
+    urls_of,
+)
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 ORIGIN = "https://iam.example.org"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mudra.http.dependencies import new_page_turns
-from mudra.shared.fair_queue import Patience, Queue
+from mudra.shared.waiting.fair_queue import Patience, Queue
 
 
 def test_a_key_that_waits_is_served_next_however_many_another_asks_for():

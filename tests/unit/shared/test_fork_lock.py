@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.forked_child import says_yes
 
-from mudra.shared.fork_lock import ForkLock
+from mudra.shared.waiting.fork_lock import ForkLock
 
 
 def test_a_lock_that_was_held_at_the_fork_is_free_in_the_child():

@@ -8,8 +8,8 @@ from time import monotonic
 import pytest
 from tests.support.until import PATIENCE_S
 
-from mudra.shared.made_once import MadeOnce
 from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.shared.waiting.made_once import MadeOnce
 
 IDLE_S = 120.0
 MAX_LARGE = 4

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mudra.shared.mail_text import safe_in_mail
+from mudra.shared.mail.mail_text import safe_in_mail
 
 
 @pytest.mark.parametrize(

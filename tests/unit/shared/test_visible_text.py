@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from mudra.shared.visible_text import first_unseen, without_unseen
+from mudra.shared.text.visible_text import first_unseen, without_unseen
 
 UNSEEN = [
     *"\x00\t\n\x7f\x85\u00ad\u034f\u061c\u115f\u1160\u17b4\u180b\u180e\u200b\u200e\u2028\u202e",

@@ -38,7 +38,7 @@ from mudra.metrics.notifications.alarm_mailer import PERSONAL
 from mudra.metrics.notifications.incident_notifications import Event
 from mudra.metrics.notifications.webhook import CHALLENGE, TEST
 from mudra.metrics.subscriptions.webhook_subscription import StatusEvent
-from mudra.shared.notice import NoticeKind
+from mudra.shared.mail.notice import NoticeKind
 
 
 def test_every_event_of_the_audit_is_listed_with_its_meaning() -> None:

@@ -13,7 +13,7 @@ from mudra.audit.event import Caller
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.probe.challenge import Challenge
 from mudra.registry.probe.probe import WaitingProbe
-from mudra.shared.rate_limit import KeyedRateLimit
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 from mudra.webhook.probe import probe
 from mudra.webhook.reach import Reach
 from mudra.webhook.send import Terms, post

@@ -12,7 +12,7 @@ import msgspec
 from mudra.agent.clock import HOUR, MINUTE, SECOND
 from mudra.agent.counting.window import CLOSE_DELAY, WINDOW
 from mudra.agent.spool.payload_files import QueuedPayload
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 
 MIN_DELAY: Final = SECOND
 MAX_DELAY: Final = MINUTE

@@ -21,7 +21,7 @@ from mudra.client import AsyncEntityTokenSource, DpopKey, MudraClientError, Secr
 from mudra.client.dpop.key import PROOF_HEADER
 from mudra.client.grant import DPOP, GraceWarning
 from mudra.client.web.token_headers import AUTHORIZATION, header_value
-from mudra.shared.byte_order_mark import NotUtf8, text_without_mark
+from mudra.shared.text.byte_order_mark import NotUtf8, text_without_mark
 
 COMMAND_SECONDS: Final = 20
 

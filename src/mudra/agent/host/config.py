@@ -14,7 +14,7 @@ from mudra.agent.delivery.credentials import Source
 from mudra.agent.sources.logs.log_formats import FORMATS, Fields, renamed
 from mudra.client.address import checked_url
 from mudra.metrics.payload.report import ENTITY_ID
-from mudra.shared.byte_order_mark import NotUtf8, without_mark
+from mudra.shared.text.byte_order_mark import NotUtf8, without_mark
 
 _RENAMED: Final = frozenset(
     {

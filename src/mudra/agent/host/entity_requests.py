@@ -21,7 +21,7 @@ from mudra.agent.counting.payload import format_time
 from mudra.agent.delivery.registered_credentials import RegisteredTokens
 from mudra.agent.host.ingest_response import IngestResponse, RequestError
 from mudra.client import MudraClientError
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 
 REGISTER: Final = "/sna/v1/entity/register"
 TOKEN: Final = "/sna/v1/entity/token/generate"  # noqa: S105 - an address

@@ -16,7 +16,7 @@ from mudra.agent.sources.logs.log_formats import FORMATS, Fields
 from mudra.agent.sources.logs.log_source import open_source
 from mudra.agent.sources.route import Peers, SourceContext
 from mudra.agent.sources.tolerant_json import decoded
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 
 _READ: Final = 256 << 10
 _LINES: Final = 200

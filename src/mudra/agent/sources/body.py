@@ -12,9 +12,9 @@ import msgspec
 
 from mudra.agent.counting.event import UNKNOWN, FiStatus, Notification, fi_status
 from mudra.agent.sources.tolerant_json import decoded
+from mudra.shared.text.undecodable import UNDECODABLE
+from mudra.shared.text.whole_number import number
 from mudra.shared.time_text import read_time
-from mudra.shared.undecodable import UNDECODABLE
-from mudra.shared.whole_number import number
 
 MAX_SESSION: Final = 128
 MAX_ACCOUNTS: Final = 10_000

@@ -36,8 +36,8 @@ from mudra.agent.sources.left_out import Reason, Unreadable
 from mudra.agent.sources.route import AHEAD, SourceContext
 from mudra.agent.sources.tolerant_json import TooMuch, bounded, decoded, elements
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
-from mudra.shared.undecodable import UNDECODABLE
-from mudra.shared.whole_number import whole_number
+from mudra.shared.text.undecodable import UNDECODABLE
+from mudra.shared.text.whole_number import whole_number
 
 PATH: Final = "/sna/v1/aa"
 MAX_EVENTS: Final = 10_000

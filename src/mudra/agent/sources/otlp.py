@@ -39,7 +39,7 @@ from mudra.agent.sources.otlp_span import (
 )
 from mudra.agent.sources.route import SourceContext
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
-from mudra.shared.whole_number import whole_number
+from mudra.shared.text.whole_number import whole_number
 
 PATH: Final = "/v1/traces"
 

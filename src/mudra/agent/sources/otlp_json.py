@@ -17,8 +17,8 @@ from mudra.agent.sources.otlp_span import (
     Span,
 )
 from mudra.agent.sources.tolerant_json import TooMuch, bounded, decoded
-from mudra.shared.undecodable import UNDECODABLE
-from mudra.shared.whole_number import whole_number
+from mudra.shared.text.undecodable import UNDECODABLE
+from mudra.shared.text.whole_number import whole_number
 
 
 class _Element(msgspec.Struct, frozen=True, rename="camel"):

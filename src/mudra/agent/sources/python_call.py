@@ -33,8 +33,8 @@ from mudra.agent.sources.body import (
 )
 from mudra.agent.sources.route import Routes
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
-from mudra.shared.fork_lock import ForkLock
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
+from mudra.shared.waiting.fork_lock import ForkLock
 
 MAX_QUEUED: Final = 10_000
 MAX_QUEUED_BYTES: Final = 16 << 20

@@ -14,8 +14,8 @@ from typing import Final, TypeVar
 import msgspec
 
 from mudra.agent.sources.left_out import Reason, Unreadable
-from mudra.shared.byte_order_mark import MARK
-from mudra.shared.undecodable import UNDECODABLE, without_lone_surrogates
+from mudra.shared.text.byte_order_mark import MARK
+from mudra.shared.text.undecodable import UNDECODABLE, without_lone_surrogates
 
 MAX_VALUES: Final = 400_000
 """Objects and arrays of one body, and commas: more than 8 MiB hold as exporters write them."""

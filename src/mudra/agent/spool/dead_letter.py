@@ -18,7 +18,7 @@ from mudra.agent.counting.payload import Payload, format_time
 from mudra.agent.spool.payload_files import QueuedPayload, write_durably
 from mudra.agent.spool.spool import MAX_AGE, Spool
 from mudra.metrics.payload.catalogue import Tag
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 
 FOLDER: Final = "dead-letters"
 RESEND: Final = "resend"

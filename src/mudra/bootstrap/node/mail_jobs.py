@@ -10,7 +10,7 @@ from mudra.jobs.telemetry import MAIL_OLDEST_WAITING, MAILS, MAILS_FAILING
 from mudra.mail.mail_server import mail_server
 from mudra.mail.smtp import deliver
 from mudra.overview.mail_delivery import Delivered, Undelivered
-from mudra.shared.email_message import StoredEmail
+from mudra.shared.mail.email_message import StoredEmail
 from mudra.storage.mail.outbox import OUTBOX_CHANGED
 
 

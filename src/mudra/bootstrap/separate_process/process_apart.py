@@ -15,7 +15,7 @@ import structlog
 from anyio import BrokenWorkerProcess, CapacityLimiter, to_process
 
 from mudra.shared.child_environment import without_settings
-from mudra.shared.fair_queue import Queue
+from mudra.shared.waiting.fair_queue import Queue
 
 TURN_WAIT_S: Final = 60.0
 ANSWER_S: Final = 15.0

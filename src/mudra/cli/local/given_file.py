@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from mudra.cli.output.output import Exit, fail
-from mudra.shared.byte_order_mark import NotUtf8, without_mark
+from mudra.shared.text.byte_order_mark import NotUtf8, without_mark
 
 MAX_BYTES = 64 * 1024 * 1024
 """Size of the largest file that is read."""

@@ -6,8 +6,8 @@ import sys
 import typer
 
 from mudra.cli.output.output import Exit, fail
-from mudra.shared.byte_order_mark import NotUtf8, without_mark
 from mudra.shared.secret_text import SecretFileFault, SecretText, secret_variable
+from mudra.shared.text.byte_order_mark import NotUtf8, without_mark
 
 
 def typed_password(

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.cli.output.streams import is_unicode
-from mudra.shared.csv_file import MARK
+from mudra.shared.text.csv_file import MARK
 
 
 class Shown(Struct, frozen=True):

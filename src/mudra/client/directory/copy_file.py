@@ -10,7 +10,7 @@ import msgspec
 
 from mudra.client.directory.copy import DirectoryCopy
 from mudra.client.entity_token import Role
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 
 
 class _Stored(msgspec.Struct, frozen=True):

@@ -21,7 +21,7 @@ from mudra.client.errors import (
 )
 from mudra.client.grant import retry_after
 from mudra.client.signing.body_signature import MAX_BODY_BYTES, RegisteredKey
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 
 MAX_PAGES: Final = 10_000
 LEEWAY_SECONDS: Final = 60

@@ -9,7 +9,7 @@ import msgspec
 
 from mudra.client.errors import TooManyProofs
 from mudra.shared.dpop_proof import WINDOW
-from mudra.shared.fork_lock import ForkLock
+from mudra.shared.waiting.fork_lock import ForkLock
 
 PER_PEER: Final = 50_000
 """Proofs of one peer at a time, 11 MB: 400 requests a second, each kept for 2 minutes."""

@@ -14,7 +14,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
 
 from mudra.client.verification.compact import ALGORITHM, base64url
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 
 PAUSE_SECONDS: Final = 30.0
 FIRST_PAUSE_SECONDS: Final = 1.0

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-from mudra.shared.dpop_proof import PresentedProof
-from mudra.shared.proof_url import urls_of
+from mudra.shared.dpop_proof import PresentedProof, urls_of
 
 _LEFT: Final = "/~!$&'()*+,;=:@"
 """What a path may hold as it is (RFC 3986 3.3)."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from mudra.console.framework.page_results import Download
 from mudra.localization.language import ENGLISH, current, gettext, ngettext, written_in
-from mudra.shared.csv_file import MARK, safe_cell
+from mudra.shared.text.csv_file import MARK, safe_cell
 
 R = TypeVar("R")
 Value = str | int | float | datetime | date | None

@@ -21,7 +21,7 @@ from mudra.metrics.notifications.webhook import Event, NoSuchWebhook, Owner, Web
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.overview.mail_queue_store import MailQueue, NoSuchMail, QueuedMail
-from mudra.shared.email_message import links_in
+from mudra.shared.mail.email_message import links_in
 from mudra.storage.mail.outbox import Outbox
 
 NOTIFICATIONS: Final = f"{ACCOUNT}/notifications"

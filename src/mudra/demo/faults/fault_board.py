@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from mudra.demo.faults.fault import Fault, FaultKind, jump_of, moved, with_faults
 from mudra.http.dependencies import SandboxNotice
-from mudra.shared.fair_queue import Queue
 from mudra.shared.secret_text import SecretText
 from mudra.shared.unavailable import ServiceUnavailable
+from mudra.shared.waiting.fair_queue import Queue
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Database

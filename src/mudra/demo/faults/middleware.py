@@ -28,9 +28,9 @@ from mudra.http.server.instrumentation import set_route
 from mudra.http.token.oauth import basic_credentials
 from mudra.http.token.oauth_shapes import OAuthErrorBody
 from mudra.shared.secret_text import SecretText
+from mudra.shared.text.undecodable import UNDECODABLE
 from mudra.shared.time_text import iso_ms
 from mudra.shared.unavailable import ServiceUnavailable
-from mudra.shared.undecodable import UNDECODABLE
 from mudra.tokens.authentication.secret_check import RateLimited
 from mudra.tokens.authentication.token_check import VerifiedToken
 from mudra.tokens.claims import TokenKind

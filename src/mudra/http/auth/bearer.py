@@ -11,9 +11,8 @@ from mudra.http.response.http_refusals import NoAuthorization, TooManyCalls
 from mudra.http.server.methods import SENT_METHOD
 from mudra.server_protocol.body_reader import Headers
 from mudra.settings.settings import Settings
-from mudra.shared.dpop_proof import PresentedProof
+from mudra.shared.dpop_proof import PresentedProof, urls_of
 from mudra.shared.entity_type import EntityType
-from mudra.shared.proof_url import urls_of
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction
 from mudra.tokens.authentication.bearer import (

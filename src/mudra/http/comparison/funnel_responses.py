@@ -9,7 +9,7 @@ from mudra.http.response.health_responses import ProofDetails, proof_details
 from mudra.http.response.response_body import ResponseBody
 from mudra.metrics.health.health import FiOutcomes
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.shared.csv_file import csv_text
+from mudra.shared.text.csv_file import csv_text
 from mudra.shared.time_text import iso_ms
 
 

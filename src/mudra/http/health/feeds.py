@@ -41,8 +41,8 @@ from mudra.metrics.health.public_rows import (
     unsure,
 )
 from mudra.shared.entity_type import EntityType
-from mudra.shared.made_once import MadeOnce
 from mudra.shared.refusal import Refusal
+from mudra.shared.waiting.made_once import MadeOnce
 from mudra.tokens.claims import TokenKind
 from mudra.tokens.ports import Signer
 

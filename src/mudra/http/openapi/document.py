@@ -28,7 +28,7 @@ from mudra.http.registry.published_answers import describe_published
 from mudra.http.request.fields import LATER_DAY
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.server.router import Router
-from mudra.shared.made_once import MadeOnce
+from mudra.shared.waiting.made_once import MadeOnce
 
 _JSON: Final = "application/vnd.oai.openapi+json"
 _YAML: Final = "application/vnd.oai.openapi"

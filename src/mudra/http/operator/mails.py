@@ -16,8 +16,7 @@ from mudra.http.route import get, post
 from mudra.identity.accounts.email_address import MAX_ADDRESS
 from mudra.identity.accounts.user import normalize_username
 from mudra.identity.operators.operator import Scope
-from mudra.overview.mail_queue import retry_mail
-from mudra.overview.mail_queue_store import MailQueue, NoSuchMail
+from mudra.overview.mail_queue_store import MailQueue, NoSuchMail, retry_mail
 from mudra.shared.refusal import Refusal
 
 

@@ -19,7 +19,7 @@ from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.subject import SubjectKind, name_of
 from mudra.metrics.rollup.coverage import Proof, TimeRange
 from mudra.metrics.sums.rollup import ResponseTime
-from mudra.shared.csv_file import csv_text
+from mudra.shared.text.csv_file import csv_text
 from mudra.shared.time_text import iso_ms
 
 

@@ -3,7 +3,7 @@
 from msgspec import Struct, field
 
 from mudra.http.response.response_body import DateTime, ResponseBody
-from mudra.shared.email_message import StoredEmail, links_in
+from mudra.shared.mail.email_message import StoredEmail, links_in
 from mudra.shared.time_text import iso_ms
 
 

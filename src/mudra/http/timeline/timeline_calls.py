@@ -25,8 +25,8 @@ from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.explanation import may_see
 from mudra.metrics.incidents.incident_service import IncidentService, NoSuchIncident
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.shared.csv_file import csv_text
 from mudra.shared.refusal import Refusal
+from mudra.shared.text.csv_file import csv_text
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.deadline import PAGE_S
 from mudra.storage.database.transaction import Transaction

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.shared.mail_text import ENCODED_WORD, unsafe_in_mail
+from mudra.shared.mail.mail_text import ENCODED_WORD, unsafe_in_mail
 
 MAX_ADDRESS: Final = 254
 MAX_LOCAL: Final = 64

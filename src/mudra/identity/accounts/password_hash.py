@@ -25,8 +25,8 @@ from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatc
 
 from mudra.identity.accounts.password_rules import normalized
 from mudra.identity.accounts.refusals import HashingBusy
-from mudra.shared.fair_queue import Queue
 from mudra.shared.secret_text import SecretText
+from mudra.shared.waiting.fair_queue import Queue
 
 QUEUE: Final = 50
 """So many wait for the thread, each at most `WAIT_S`; then a key with fewer waiting goes first."""

@@ -22,7 +22,7 @@ from mudra.identity.memberships.admins import (
 from mudra.identity.memberships.member import NEW_ADDRESS, Contact, Recipient
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
-from mudra.shared.notice import NoticeKind
+from mudra.shared.mail.notice import NoticeKind
 from mudra.shared.refusal import WAIT_TEXT, LimitedUntil, Refusal, ValueRefused
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.transaction import Transaction

@@ -32,7 +32,7 @@ from mudra.identity.memberships.member import Member, Recipient, Role, has_role
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.operators.operator_store import Operators
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.shared.refusal import ValueRefused
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction

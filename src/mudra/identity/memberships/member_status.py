@@ -10,8 +10,8 @@ from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.operators.act_on_person import lost_scope
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator
-from mudra.shared.mail_text import safe_in_mail
-from mudra.shared.notice import NoticeKind
+from mudra.shared.mail.mail_text import safe_in_mail
+from mudra.shared.mail.notice import NoticeKind
 from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.transaction import Transaction

@@ -12,7 +12,7 @@ from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import UserState
 from mudra.identity.memberships.member import Recipient, recipients
 from mudra.identity.memberships.membership_store import Memberships
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.mail.outbox import Outbox

@@ -22,7 +22,7 @@ from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.localization.language import translatable
 from mudra.shared.refusal import PlainRefusal, RefusalKind
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 from mudra.storage.database.transaction import Transaction
 
 MAX_RESPONSE: Final = 6000

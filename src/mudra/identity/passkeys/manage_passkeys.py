@@ -23,7 +23,7 @@ from mudra.identity.second_factor.second_factor_store import SecondFactors
 from mudra.localization.language import translatable
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 from mudra.shared.secret_text import SecretText
-from mudra.shared.visible_text import first_unseen
+from mudra.shared.text.visible_text import first_unseen
 from mudra.storage.database.transaction import Transaction
 
 MAX_PASSKEYS: Final = 10

@@ -22,7 +22,7 @@ from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
 from mudra.localization.language import translatable
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.shared.refusal import PlainRefusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction

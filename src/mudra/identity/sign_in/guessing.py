@@ -4,7 +4,7 @@ from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import UserState
 from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD, NETWORK_FAILURES
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.mail.outbox import Outbox

@@ -24,9 +24,9 @@ from mudra.identity.sign_in import throttle
 from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
 from mudra.localization.language import translatable
-from mudra.shared.fair_queue import Queue
 from mudra.shared.refusal import WAIT_TEXT, LimitedUntil, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
+from mudra.shared.waiting.fair_queue import Queue
 from mudra.storage.database.transaction import OpenTransaction, Transaction
 
 T = TypeVar("T")

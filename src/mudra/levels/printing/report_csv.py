@@ -3,7 +3,7 @@
 from typing import Final
 
 from mudra.levels.report import Report
-from mudra.shared.csv_file import csv_text
+from mudra.shared.text.csv_file import csv_text
 
 COLUMNS: Final = [
     *("entityId", "role", "start", "end", "version", "measure", "api", "value", "unit"),

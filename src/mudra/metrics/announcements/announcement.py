@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.shared.mail_text import unsafe_in_mail
+from mudra.shared.mail.mail_text import unsafe_in_mail
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
 from mudra.shared.time_text import USUAL, is_usual
 

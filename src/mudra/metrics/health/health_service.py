@@ -58,7 +58,7 @@ from mudra.metrics.rollup.series import Point, points
 from mudra.metrics.rollup.step import Step
 from mudra.metrics.sums.totals import Totals
 from mudra.shared.entity_type import EntityType
-from mudra.shared.made_once import MadeOnce
+from mudra.shared.waiting.made_once import MadeOnce
 
 T = TypeVar("T")
 

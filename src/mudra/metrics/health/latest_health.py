@@ -9,7 +9,7 @@ from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.network_health import NetworkHealth
 from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.rollup.coverage import latest
-from mudra.shared.made_once import MadeOnce
+from mudra.shared.waiting.made_once import MadeOnce
 from mudra.storage.database.transaction import OpenTransaction
 
 READ_S: Final = 10.0

@@ -25,7 +25,7 @@ from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.subject import codes_of, fip_of
 from mudra.metrics.payload.catalogue import CUSTOMER_CODES
 from mudra.metrics.rollup.percentage import percentage, share_of
-from mudra.shared.csv_file import csv_text
+from mudra.shared.text.csv_file import csv_text
 
 _NONE_DISPUTED: Final[Disputed] = MappingProxyType({})
 

@@ -39,7 +39,7 @@ from mudra.metrics.payload.catalogue import Position, RequestType, day_start
 from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.metrics.sums.cells import COUNTS, Array, Flags, wide
 from mudra.metrics.sums.totals import Totals
-from mudra.shared.csv_file import csv_text
+from mudra.shared.text.csv_file import csv_text
 
 DAYS: Final = 90
 _PLACES: Final = 1

@@ -18,7 +18,7 @@ from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.subject import codes_of, name_of
 from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
-from mudra.shared.visible_text import first_unseen
+from mudra.shared.text.visible_text import first_unseen
 
 MAX_LENGTH: Final = timedelta(days=30)
 """A forgotten silence must end without anyone's help."""

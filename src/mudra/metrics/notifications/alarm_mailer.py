@@ -39,7 +39,7 @@ from mudra.metrics.notifications.incident_notifications import Announcement, Inc
 from mudra.metrics.notifications.severity import Severity, severity_of
 from mudra.metrics.notifications.webhook_formats import ChatMessage, Format, in_format
 from mudra.metrics.notifications.webhook_store import Webhooks
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.storage.mail.outbox import Outbox
 
 PERSONAL: Final = "alarms"

@@ -13,7 +13,7 @@ from mudra.metrics.notifications.escalation import Escalation, escalation_facts
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.notifications.webhook import chat_messages_of, message_of
 from mudra.metrics.notifications.webhook_store import Webhooks
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.storage.mail.outbox import Outbox
 
 

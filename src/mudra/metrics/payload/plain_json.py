@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.shared.finding import Finding
-from mudra.shared.whole_number import whole_number
+from mudra.shared.text.whole_number import whole_number
 
 MAX_OBJECTS: Final = 200_000  # twice what 8 MiB of valid blocks contain
 _MAX_NUMBER: Final = 40

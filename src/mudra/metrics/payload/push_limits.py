@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable
 from typing import Final, Protocol
 
 from mudra.metrics.payload.catalogue import Tag
-from mudra.shared.fair_queue import Queue
 from mudra.shared.refusal import WAIT_TEXT, Refusal, RefusalKind
+from mudra.shared.waiting.fair_queue import Queue
 
 MAX_UPLOADS: Final = 128
 MAX_UPLOADS_OF_ONE: Final = 8

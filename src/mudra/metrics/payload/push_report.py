@@ -25,7 +25,7 @@ from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import ContentLimits, ReportRefused, check_size, unknown_fips
 from mudra.metrics.ports import Members, Reports
 from mudra.shared.finding import Finding
-from mudra.shared.notice import NoticeKind
+from mudra.shared.mail.notice import NoticeKind
 from mudra.shared.refusal import Refusal, RefusalKind
 from mudra.storage.database.transaction import OpenTransaction
 

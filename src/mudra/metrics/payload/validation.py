@@ -36,7 +36,7 @@ from mudra.metrics.payload.report_facts import ReportFacts
 from mudra.metrics.payload.window_rule import parse_utc, window_findings, zone_notes
 from mudra.shared.finding import Finding, Severity
 from mudra.shared.refusal import Refusal, RefusalKind
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 
 MAX_NOTES: Final = 200
 MAX_WALKED_BYTES: Final = 1024 * 1024

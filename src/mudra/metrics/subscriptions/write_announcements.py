@@ -20,7 +20,7 @@ from mudra.metrics.subscriptions.chat_subscription import announcement_message
 from mudra.metrics.subscriptions.subscription import Subscription
 from mudra.metrics.subscriptions.subscription_store import Subscriptions
 from mudra.metrics.subscriptions.webhook_subscription import announcement_body
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.storage.database.transaction import OpenTransaction, Transaction

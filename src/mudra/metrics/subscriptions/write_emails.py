@@ -32,7 +32,7 @@ from mudra.metrics.subscriptions.subscription import (
 from mudra.metrics.subscriptions.subscription_store import Subscriptions
 from mudra.metrics.subscriptions.webhook_subscription import ENDS_AFTER, status_body
 from mudra.metrics.subscriptions.write_announcements import AnnouncementMessages, hooks_of
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import OpenTransaction
 from mudra.storage.mail.outbox import Outbox

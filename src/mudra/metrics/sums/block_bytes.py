@@ -35,7 +35,7 @@ from mudra.metrics.sums.cells import (
     runs,
     wide,
 )
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 
 FORM: Final = 2
 MAX_ROWS: Final = 2**18

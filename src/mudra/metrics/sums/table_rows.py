@@ -10,7 +10,7 @@ from mudra.metrics.payload.catalogue import Position, StatusPosition, window_at
 from mudra.metrics.sums.adding import summed_blocks
 from mudra.metrics.sums.cells import IS_REQUEST, LATE, POINTS, SUMS, TYPES, Array, Cells
 from mudra.metrics.sums.percentiles import points_of
-from mudra.shared.csv_file import safe_cell
+from mudra.shared.text.csv_file import safe_cell
 
 NAMES: Final = ("starts_at", "aa_id", "fip_id", "tag", "type")
 NUMBERS: Final = (

@@ -19,7 +19,7 @@ from mudra.registry.payload.finding_texts import WITH_NEW_TXNID, WITHDRAWS
 from mudra.shared.entity_type import EntityType
 from mudra.shared.entry_status import EntityStatus, VersionStatus
 from mudra.shared.finding import Finding, Severity
-from mudra.shared.mail_text import unsafe_in_mail
+from mudra.shared.mail.mail_text import unsafe_in_mail
 from mudra.shared.refusal import PlainRefusal, RefusalKind
 
 MAX_REASON: Final = 500

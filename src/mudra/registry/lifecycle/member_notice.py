@@ -10,7 +10,7 @@ from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.difference import FieldChange, Json
 from mudra.registry.lifecycle.record import Version
 from mudra.shared.entry_status import VersionStatus
-from mudra.shared.mail_text import safe_in_mail
+from mudra.shared.mail.mail_text import safe_in_mail
 
 _WHAT: Final = {
     RegistryAction.SUBMIT: translatable("was submitted for approval"),

@@ -35,7 +35,7 @@ from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.registry.payload.fields.timestamp import wire_time
 from mudra.shared.entity_type import EntityType
 from mudra.shared.entry_status import EntityStatus, VersionStatus
-from mudra.shared.notice import NoticeKind
+from mudra.shared.mail.notice import NoticeKind
 from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.identity import entity, entity_admin, operator_scope, user_account

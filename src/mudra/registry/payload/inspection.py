@@ -15,7 +15,7 @@ from msgspec import Struct
 from mudra.localization.language import translatable
 from mudra.registry.payload import finding_texts as texts
 from mudra.shared.finding import Finding, Severity
-from mudra.shared.visible_text import first_unseen
+from mudra.shared.text.visible_text import first_unseen
 
 SHOWN = 60
 """Maximum characters of a sender's value that a finding repeats."""

@@ -11,8 +11,8 @@ from typing import Final, Protocol, cast
 import pyrage
 from pyrage import x25519
 
-from mudra.shared.byte_order_mark import NotUtf8, text_without_mark
 from mudra.shared.secret_text import SecretText
+from mudra.shared.text.byte_order_mark import NotUtf8, text_without_mark
 
 _PUBLIC: Final = "age1"
 _PRIVATE: Final = "AGE-SECRET-KEY-1"

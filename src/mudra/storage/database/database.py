@@ -16,8 +16,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from mudra.shared.fair_queue import CLIENT, Queue
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
+from mudra.shared.waiting.fair_queue import CLIENT, Queue
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.deadline import (
     TRANSACTION_S,

@@ -14,9 +14,9 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.shared.email_message import Email, StoredEmail, email_from_bytes, email_to_bytes
 from mudra.shared.ids import fresh_id
-from mudra.shared.notice import Notice
+from mudra.shared.mail.email_message import Email, StoredEmail, email_from_bytes, email_to_bytes
+from mudra.shared.mail.notice import Notice
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.tables.identity import user_account
 from mudra.storage.tables.service import mail_outbox

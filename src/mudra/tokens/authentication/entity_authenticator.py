@@ -12,8 +12,8 @@ from typing import Protocol
 from msgspec import Struct
 
 from mudra.shared.network_address import address_key
-from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 from mudra.tokens.authentication.secret_check import (
     AuthenticatedEntity,
     EntityAuthentication,

@@ -7,9 +7,9 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from mudra.shared.dpop_proof import DpopProof, PresentedProof, ProofInvalid, bound_key, check_proof
-from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.refusal import WAIT_TEXT, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 from mudra.storage.database.transaction import OpenTransaction, Transaction
 from mudra.tokens.authentication.token_check import VerifiedToken
 from mudra.tokens.authentication.used_proof_store import UsedProofs

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct, field
 
-from mudra.shared.whole_number import number
+from mudra.shared.text.whole_number import number
 from mudra.tokens.migration.keycloak_attributes import names_of, not_carried
 
 OPENID: Final = "openid-connect"

@@ -12,9 +12,9 @@ from typing import Final, TypeVar, get_origin
 import msgspec
 from msgspec import Struct, field
 
-from mudra.shared.byte_order_mark import NotUtf8, without_mark
 from mudra.shared.secret_text import SecretText
-from mudra.shared.undecodable import REPLACEMENT, without_lone_surrogates
+from mudra.shared.text.byte_order_mark import NotUtf8, without_mark
+from mudra.shared.text.undecodable import REPLACEMENT, without_lone_surrogates
 from mudra.tokens.migration.foreign_claims import SERVICE_ACCOUNT
 from mudra.tokens.migration.keycloak_attributes import names_of, not_carried
 from mudra.tokens.migration.keycloak_client import (

@@ -13,7 +13,7 @@ from msgspec import Struct
 from mudra.audit.audit_log_store import AuditLog
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.memberships.notices import NoticeService
-from mudra.shared.notice import NoticeKind
+from mudra.shared.mail.notice import NoticeKind
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.transaction import Transaction
 from mudra.tokens.reminders.reminder_store import Reminders

@@ -14,7 +14,7 @@ from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.operators.act_on_person import lost_scope
 from mudra.identity.operators.operator import ScopeMissing
-from mudra.shared.notice import NoticeKind
+from mudra.shared.mail.notice import NoticeKind
 from mudra.shared.refusal import PlainRefusal, Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.storage.database.transaction import Transaction

@@ -16,7 +16,7 @@ from mudra.identity.memberships.member import NotYourEntity, has_role
 from mudra.identity.memberships.membership_store import Memberships
 from mudra.identity.memberships.notices import NoticeService
 from mudra.localization.language import gettext, translatable
-from mudra.shared.notice import NoticeKind
+from mudra.shared.mail.notice import NoticeKind
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 from mudra.shared.time_text import iso_ms

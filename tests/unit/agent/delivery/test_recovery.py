@@ -2,7 +2,7 @@
 
 from mudra.agent.clock import MINUTE, SECOND
 from mudra.settings.settings import Settings
-from mudra.shared.rate_limit import KeyedRateLimit
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 
 BETWEEN_STARTS = 500
 

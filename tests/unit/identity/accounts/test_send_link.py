@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from mudra.identity.accounts.acts.send_link import link_notice
 from mudra.identity.accounts.email_link import LinkPurpose
 from mudra.identity.accounts.user import User, UserState
-from mudra.shared.notice import NoticeKind
+from mudra.shared.mail.notice import NoticeKind
 from mudra.shared.secret_text import SecretText
 
 ADMIN = User("u-1", "asha@bank.example", "Asha", UserState.INVITED, None, ("BANK-FIP",), ("Bank",))

@@ -10,8 +10,8 @@ import pytest
 from mudra.http.response.errors import problem_of
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.push_limits import PushLimits, TooBusyForPushes, TooManyPushes
-from mudra.shared.fair_queue import Queue
-from mudra.shared.rate_limit import KeyedRateLimit
+from mudra.shared.waiting.fair_queue import Queue
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 
 
 def limits(admitted=8, burst=2, burst_of_all=6):

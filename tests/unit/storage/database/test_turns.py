@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from mudra.shared.fair_queue import CLIENT
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
+from mudra.shared.waiting.fair_queue import CLIENT
 from mudra.storage.database.database import Turns
 
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from joserfc import jwt
 from tests.support.cheap_keys import rsa_key
 
-from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 from mudra.storage.database.transaction import Transaction
 from mudra.tokens.authentication.assertion_authenticator import (
     AssertionAuthenticator,

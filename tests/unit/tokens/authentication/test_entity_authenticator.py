@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mudra.shared.entity_type import EntityType
-from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 from mudra.tokens.authentication.entity_authenticator import (
     EntityAuthenticator,
     PresentedCredentials,

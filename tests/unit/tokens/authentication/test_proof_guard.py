@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from tests.unit.tokens.authentication.proofs_in_memory import ProofsInMemory
 
 from mudra.shared.dpop_proof import DpopProof
-from mudra.shared.rate_limit import KeyedRateLimit
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 from mudra.tokens.authentication.proof_guard import USED, ProofGuard, TooManyProofs
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)

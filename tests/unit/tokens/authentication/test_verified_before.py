@@ -12,8 +12,8 @@ from tests.unit.tokens.authentication.proofs_in_memory import ProofsInMemory
 
 from mudra.shared.dpop_proof import PresentedProof
 from mudra.shared.entity_type import EntityType
-from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 from mudra.tokens.authentication.bearer import (
     AdmittedEntity,
     BearerAuthenticator,

@@ -26,9 +26,9 @@ from mudra.agent.sources.logs.log_formats import (
 from mudra.agent.sources.route import SourceContext
 from mudra.agent.sources.tolerant_json import decoded
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
-from mudra.shared.byte_order_mark import MARK
-from mudra.shared.undecodable import UNDECODABLE
-from mudra.shared.whole_number import number, whole_number
+from mudra.shared.text.byte_order_mark import MARK
+from mudra.shared.text.undecodable import UNDECODABLE
+from mudra.shared.text.whole_number import number, whole_number
 
 _FI_NOTIFICATION: Final = NotificationType.FI.value
 _FI_FETCH: Final = RequestType.FI_FETCH.value

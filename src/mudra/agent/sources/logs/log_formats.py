@@ -13,7 +13,7 @@ from dataclasses import fields as dataclass_fields
 from typing import Final
 
 from mudra.agent.counting.event import NO_STATUS
-from mudra.shared.whole_number import number, whole_number
+from mudra.shared.text.whole_number import number, whole_number
 
 STATUSES: Final = range(100, 600)
 _SUCCESSES: Final = range(200, 300)

@@ -9,8 +9,8 @@ import typer
 from mudra.cli.output.output import Exit, fail
 from mudra.client.address import checked_url
 from mudra.conformance.service.target import EntityCredentials
-from mudra.shared.byte_order_mark import NotUtf8, without_mark
 from mudra.shared.secret_text import SecretText
+from mudra.shared.text.byte_order_mark import NotUtf8, without_mark
 
 ENTITY_SECRET: Final = "CONFORMANCE_SECRET"  # noqa: S105  # the name of a variable
 PASSWORD: Final = "CONFORMANCE_PASSWORD"  # noqa: S105  # the name of a variable

@@ -16,8 +16,8 @@ from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies, program
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
-from mudra.shared.csv_file import CsvRefused, csv_rows
 from mudra.shared.entity_type import EntityType
+from mudra.shared.text.csv_file import CsvRefused, csv_rows
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.tokens.migration.keycloak_export import (
     AdminOf,

@@ -13,7 +13,7 @@ from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.cli.output.shown import Shown, facts, table
 from mudra.http.response.sandbox_responses import mail_response
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
-from mudra.shared.email_message import StoredEmail
+from mudra.shared.mail.email_message import StoredEmail
 from mudra.shared.time_text import iso_ms
 
 app = typer.Typer(no_args_is_help=True)

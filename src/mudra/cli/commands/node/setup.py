@@ -12,7 +12,7 @@ from mudra.cli.local.program import CommandFailed, program
 from mudra.cli.local.set_up import EMBEDDED, Answers, Places, SetUpDone
 from mudra.cli.local.settings import AsJson
 from mudra.cli.output.output import Exit, fail, show_json
-from mudra.shared.byte_order_mark import NotUtf8, text_without_mark
+from mudra.shared.text.byte_order_mark import NotUtf8, text_without_mark
 
 _OTHERS = 0o077
 _START = "systemctl daemon-reload && systemctl enable --now"

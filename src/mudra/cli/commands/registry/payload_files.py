@@ -33,8 +33,8 @@ from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.registry.ports import Registry
 from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding
+from mudra.shared.text.undecodable import REPLACEMENT, without_lone_surrogates
 from mudra.shared.unavailable import DatabaseUnavailable
-from mudra.shared.undecodable import REPLACEMENT, without_lone_surrogates
 
 T = TypeVar("T")
 File = Annotated[Path, typer.Argument(help="A payload, or an array of them, as JSON.")]

@@ -13,7 +13,7 @@ from mudra.http.auth.gates import ADMIN
 from mudra.localization.language import gettext, translatable
 from mudra.registry.payload.read_key import MAX_TEXT, KeyUnread, ReadKey, read_key
 from mudra.server_protocol.body_reader import BodyLimits
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 
 _LIMITS: Final = BodyLimits(4 * MAX_TEXT)
 _PROBLEMS: Final = {

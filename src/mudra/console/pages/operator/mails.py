@@ -17,8 +17,7 @@ from mudra.console.pages.operator.labels import tone
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import translatable
-from mudra.overview.mail_queue import retry_mail
-from mudra.overview.mail_queue_store import MailQueue, NoSuchMail, QueuedMail
+from mudra.overview.mail_queue_store import MailQueue, NoSuchMail, QueuedMail, retry_mail
 from mudra.storage.mail.outbox import Outbox
 
 MAX_COUNT: Final = 2000

@@ -25,8 +25,8 @@ from mudra.identity.accounts.people_store import People
 from mudra.identity.memberships.member import Member, MemberStatus
 from mudra.identity.memberships.member_search import UserFilter
 from mudra.identity.memberships.member_search_store import MemberSearch
-from mudra.shared.email_message import links_in
 from mudra.shared.entity_type import EntityType
+from mudra.shared.mail.email_message import links_in
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.mail.outbox import Outbox
 

@@ -30,8 +30,8 @@ from mudra.localization.language import current
 from mudra.metrics.health.latest_health import READ_S, REST
 from mudra.metrics.health.status_history import FipHistory, StatusSnapshot, status_at
 from mudra.metrics.health.status_snapshot import StatusReader
-from mudra.shared.made_once import MadeOnce
 from mudra.shared.unavailable import ServiceUnavailable
+from mudra.shared.waiting.made_once import MadeOnce
 
 _RENEW_AFTER_S: Final = 10.0
 """A request later than this renews the status in the background."""

@@ -46,9 +46,9 @@ from mudra.metrics.subscriptions.webhook_subscription import (
     TooManySubscriptions,
 )
 from mudra.shared.network_address import address_key
-from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
+from mudra.shared.waiting.rate_limit import KeyedRateLimit
 
 BURST: Final = 10
 _PER_HOUR: Final = 10

@@ -17,7 +17,7 @@ from mudra.server_protocol.body_reader import (
     is_whole_body,
     read_typed_body,
 )
-from mudra.shared.byte_order_mark import MARK
+from mudra.shared.text.byte_order_mark import MARK
 
 MAX_FIELDS: Final = 100
 

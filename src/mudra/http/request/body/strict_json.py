@@ -16,8 +16,8 @@ from typing import Final, NoReturn, TypeAlias
 
 from mudra.http.request.body import json_position as position
 from mudra.server_protocol.printable import printable
-from mudra.shared.byte_order_mark import MARK
-from mudra.shared.whole_number import whole_number
+from mudra.shared.text.byte_order_mark import MARK
+from mudra.shared.text.whole_number import whole_number
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 """The values of a strict body: 90.0 and 9e1 are whole numbers, other fractions are floats."""

@@ -37,7 +37,7 @@ from mudra.identity.operators.person_rule import (
     may_confirm,
 )
 from mudra.identity.passkeys.manage_passkeys import end_passkeys
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.shared.refusal import PlainRefusal, RefusalKind, ValueRefused
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction

@@ -12,7 +12,7 @@ from mudra.identity.accounts.people_store import People
 from mudra.identity.accounts.user import User, UserState, normalize_username
 from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import Counted, History, may_send_link
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.shared.refusal import WAIT_TEXT, PlainRefusal, RefusalKind
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import Transaction

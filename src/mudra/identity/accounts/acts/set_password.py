@@ -28,7 +28,7 @@ from mudra.identity.operators.operator_store import Operators
 from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.identity.sign_in.throttle import FRESH, Counted
-from mudra.shared.notice import Notice, NoticeKind
+from mudra.shared.mail.notice import Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
 from mudra.storage.database.transaction import OpenTransaction, Transaction
 from mudra.storage.mail.outbox import Outbox

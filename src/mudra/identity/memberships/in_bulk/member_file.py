@@ -8,8 +8,8 @@ from msgspec import Struct
 from mudra.identity.memberships.member import Contact
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.memberships.onboard import NewMember
-from mudra.shared.csv_file import CsvRefused, csv_rows, csv_text, plain_cell
 from mudra.shared.refusal import Refusal, RefusalKind, ValueRefused
+from mudra.shared.text.csv_file import CsvRefused, csv_rows, csv_text, plain_cell
 
 COLUMNS: Final = (
     "entityId",

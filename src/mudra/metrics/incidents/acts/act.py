@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from mudra.metrics.incidents.incident import Decision, Ending, StoredIncident
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
-from mudra.shared.visible_text import first_unseen
+from mudra.shared.text.visible_text import first_unseen
 
 MAX_TEXT: Final = 4_000
 MAX_POST_MORTEM: Final = 20_000

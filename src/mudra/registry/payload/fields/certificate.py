@@ -28,7 +28,7 @@ from mudra.registry.payload.inspection import (
     is_empty,
     member,
 )
-from mudra.shared.whole_number import whole_number
+from mudra.shared.text.whole_number import whole_number
 
 MIN_BITS: Final = 2048
 MAX_BITS: Final = 8192

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from mudra.shared.visible_text import without_unseen
+from mudra.shared.text.visible_text import without_unseen
 
 _FIRST_ACCENT: Final = 200
 """Combining class of marks above and below letters; vowel signs of Indian scripts have less."""

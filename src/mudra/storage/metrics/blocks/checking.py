@@ -25,7 +25,7 @@ from mudra.metrics.rollup.damage import HELD, BlockPlace, Checked, DamagedPlace
 from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
 from mudra.metrics.sums.buckets import bucket_of
 from mudra.metrics.sums.cells import Names
-from mudra.shared.undecodable import UNDECODABLE
+from mudra.shared.text.undecodable import UNDECODABLE
 from mudra.storage.database.database import Database
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.grain import Grain

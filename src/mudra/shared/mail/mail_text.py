@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from mudra.shared.visible_text import first_unseen, without_unseen
+from mudra.shared.text.visible_text import first_unseen, without_unseen
 
 ENCODED_WORD: Final = "=?"
 """How an encoded word of RFC 2047 begins; decoded in a header, it may contain a line break."""
