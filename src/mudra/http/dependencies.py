@@ -69,7 +69,7 @@ class NodeState(Protocol):
 
 
 MAX_PARTS: Final = 24
-"""Tables are some 10 KB each; a matrix of 30 AAs and 300 FIPs is 3 MB."""
+"""Tables of few rows are some 10 KB each; those of all FIPs are large ones."""
 
 
 def new_page_turns() -> Queue:

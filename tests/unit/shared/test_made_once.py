@@ -12,7 +12,7 @@ from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.shared.waiting.made_once import MadeOnce
 
 IDLE_S = 120.0
-MAX_LARGE = 4
+MAX_LARGE = 3
 MAX_SMALL = 60
 TTL_S = 600.0
 

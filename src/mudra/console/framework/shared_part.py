@@ -21,18 +21,24 @@ T = TypeVar("T")
 
 
 async def shared_part(
-    page_context: PageContext, question: Hashable, made_of: object, make: Callable[[], T]
+    page_context: PageContext,
+    question: Hashable,
+    made_of: object,
+    make: Callable[[], T],
+    *,
+    large: bool,
 ) -> T:
     """Return what `make` makes in a thread, or made for another reader of the same figures.
 
-    `made_of` is all that the part is made of, but for what the question says.
+    `made_of` is all that the part is made of, but for what the question says. It is kept as long
+    as the part is: `large` where it has all FIPs.
     """
 
     async def apart() -> T:
         return await asyncio.to_thread(make)
 
     parts = page_context.dependencies.page_parts
-    return await parts.get((question, current().tag), made_of, apart)
+    return await parts.get((question, current().tag), made_of, apart, large=large)
 
 
 async def shared_table(
@@ -42,6 +48,7 @@ async def shared_table(
     table: Table[R],
     rows: Callable[[], Sequence[R]],
     *empty: str,
+    large: bool,
 ) -> Markup | Download:
     """Return a table without times as the page shows it, or the file that is asked for.
 
@@ -57,4 +64,4 @@ async def shared_table(
         return part("shared_table.html", {"view": table.view(rows(), query), "empty": empty})
 
     asked = (question, tuple(sorted(query.items())))
-    return await shared_part(page_context, asked, made_of, drawn)
+    return await shared_part(page_context, asked, made_of, drawn, large=large)

@@ -143,8 +143,7 @@ class _Judged:
         place, hit = self._places.get(fip_id), (fip_id, code) in self._hit
         if place is None:
             failed = health.eligible - health.succeeded
-            beyond = float(root(np.array([failed]), np.array([health.eligible]))[0]) >= BAD_Z
-            is_bad = health.status is Status.BAD and (beyond or hit or _is_slow(health))
+            is_bad = health.status is Status.BAD and (hit or _is_slow(health) or _is_beyond(health))
             status = Status.BAD if is_bad else Status.GOOD
             return _Own(health.total, health.eligible, failed, status, in_part=False)
         at = CUSTOMER_CODES.index(code), place
@@ -165,6 +164,12 @@ def _is_slow(health: Health) -> bool:
     """Returns whether the rule is broken by the times of calls alone."""
     succeeds = health.succeeded * 100 > health.eligible * GOOD_ABOVE_PERCENT
     return health.status is Status.BAD and succeeds
+
+
+def _is_beyond(health: Health) -> bool:
+    """Returns whether more calls fail than the rule allows, by more than chance."""
+    failed = np.array([health.eligible - health.succeeded])
+    return float(root(failed, np.array([health.eligible]))[0]) >= BAD_Z
 
 
 def public_csv(rows: Iterable[PublicRow]) -> str:

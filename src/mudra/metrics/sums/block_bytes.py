@@ -210,7 +210,9 @@ def _points(columns: dict[str, Array], zero: Array) -> dict[str, Array]:
 
 def _with_total(cells: Cells) -> Cells:
     """Returns the cells whose `c0` counts calls without a response; it counts all then."""
-    total = across([cells.of("c0"), cells.answered()], len(cells))
+    total = cells.answered()
+    if "c0" in cells.sums:
+        total = across([cells.sums["c0"], total], len(cells))
     if not total.any():
         return cells
     sums = {**cells.sums, "c0": total}
@@ -395,6 +397,6 @@ def _bytes_of(number: int) -> bytes:
 
 
 def _at_most(column: Array, most: int) -> Array:
-    if column.dtype == object or int(column.max(initial=0)) > most:
+    if column.dtype == object or int(np.maximum.reduce(column, initial=0)) > most:
         raise DamagedBlock(f"a number is beyond {most}")
     return column

@@ -199,7 +199,7 @@ def across(columns: Sequence[Array], rows: int) -> Array:
     """Returns the sum of the columns in each row, exact however large."""
     if not columns:
         return np.zeros(rows, np.int64)
-    together = np.stack(columns)
+    together = np.array(columns)
     if together.dtype != object and int(together.max(initial=0)) * len(columns) > LARGEST:
         together = wide(together)
     found: Array = together.sum(0)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from mudra.shared.unavailable import ServiceUnavailable
 
-MAX_LARGE: Final = 4
+MAX_LARGE: Final = 3
 """Of the large ones: an AA's calls to 2,000 FIPs are 28,000 rows, which take 19 MB."""
 MAX_SMALL: Final = 60
 """Of the others: a page that compares an AA with others asks for ten FIPs."""

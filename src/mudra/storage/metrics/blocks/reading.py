@@ -34,9 +34,10 @@ _TOGETHER: Final = 4
 """Blocks that are read and decoded together: some 16,000 cells of a nation, which take 14 MB."""
 _WITHOUT_TIMES: Final = 4
 """How many times as many blocks are read together without times: they have a fifth of the bytes."""
-_OF_FEW_FIPS: Final = 8
-"""The same of those of which at most `_FEW` FIPs are decoded: packed, a block has 0.1 MB."""
-_FEW: Final = 16
+_OF_FEW: Final = 8
+"""The same of those of which few FIPs or types are decoded: packed, a block has 0.1 MB."""
+_FEW_FIPS: Final = 16
+_FEW_TYPES: Final = 2
 
 T = TypeVar("T")
 
@@ -111,8 +112,9 @@ class Form(Struct, frozen=True):
     def together(self) -> int:
         """The number of blocks that are read and decoded together."""
         most = max(map(len, self.at.values())) if self.at else len(self.fip_ids or ())
-        few = self.fip_ids is not None and most <= _FEW
-        return _TOGETHER * (1 if self.times else _WITHOUT_TIMES) * (_OF_FEW_FIPS if few else 1)
+        few_fips = self.fip_ids is not None and most <= _FEW_FIPS
+        few = few_fips or (self.types is not None and len(self.types) <= _FEW_TYPES)
+        return _TOGETHER * (1 if self.times else _WITHOUT_TIMES) * (_OF_FEW if few else 1)
 
 
 class Found(NamedTuple):

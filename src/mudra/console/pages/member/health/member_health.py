@@ -148,6 +148,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         ),
         gettext("No AA reported any traffic in this time."),
         gettext("Choose a longer time above to see more."),
+        large=kind is not EntityType.FIP,
     )
     if isinstance(lines, Download):
         return lines

@@ -109,6 +109,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         ("matrix", view),
         (matrix, coverage.expected, fips, names),
         lambda: _drawn(grid, view, worst),
+        large=True,
     )
     return {
         "drawn": shown,

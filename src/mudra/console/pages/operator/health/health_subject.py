@@ -171,6 +171,7 @@ async def _content(
         others,
         lambda: _others(found.rows, about, view, names, every=in_file),
         gettext("No calls in this time."),
+        large=about.fip_id is None,
     )
     if isinstance(shown_others, Download):
         return shown_others
