@@ -95,8 +95,9 @@ def test_every_event_of_the_code_is_in_the_reference_of_webhooks() -> None:
 def test_every_kind_of_message_of_the_code_has_its_schema() -> None:
     declared = {
         found.name
-        for file in Path("src/mudra").rglob("*.py")
-        for found in ast.walk(ast.parse(file.read_text()))
+        for text in (file.read_text() for file in Path("src/mudra").rglob("*.py"))
+        if " timestamp: " in text  # to parse every file takes a second and a half
+        for found in ast.walk(ast.parse(text))
         if isinstance(found, ast.ClassDef) and fields_of(found) == ["type", "timestamp", "data"]
     }
 
