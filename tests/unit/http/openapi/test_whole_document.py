@@ -8,22 +8,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
-import pytest
 
-from mudra.bootstrap.routes import service_routes
 from mudra.http.openapi import field_texts
-from mudra.http.openapi.document import json_document
 from mudra.http.openapi.field_examples import FIELD_EXAMPLES
 from mudra.http.openapi.field_texts import FIELD_TEXTS
 from mudra.http.openapi.field_texts.queries import QUERY_TEXTS
 from mudra.http.openapi.field_texts.sent import SENT_TEXTS
 from mudra.http.openapi.field_words import FIELD_WORDS
 from mudra.http.openapi.operation_ids import chosen_summaries
-from mudra.http.route_settings import RouteSettings
 from mudra.levels.evidence import Fate
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
 from mudra.registry.lifecycle.decision import RegistryAction
-from mudra.settings.settings import Settings
 from mudra.shared.entity_type import EntityType
 from mudra.tokens.secrets.address_binding import AddressBinding
 
@@ -42,13 +37,6 @@ VERBS = {
     *("confirm", "decide", "act", "acknowledge", "follow", "unfollow", "hand", "lint", "probe"),
     *("test", "start", "advance"),
 }
-
-
-@pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    routes = service_routes(RouteSettings.of(Settings(sandbox=True))).routes
-    found: dict[str, Any] = json.loads(json_document(routes.litestar, "https://o.example"))
-    return found
 
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
