@@ -2,10 +2,9 @@
 
 from collections import Counter
 from datetime import datetime, timedelta
-from functools import cache
 
 import pytest
-from tests.storage.metrics.detection import AAS, CALLS, START, Detection, is_down
+from tests.storage.metrics.detection import AAS, CALLS, START, Detection, after_good, is_down
 from tests.support.depth import with_every_change
 
 from mudra.metrics.health.health import Status
@@ -20,24 +19,10 @@ from mudra.metrics.rollup.coverage import FOREVER, ReportingTimes, TimeRange
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
-@cache
-def good(hours: int) -> Detection:
-    """What has judged good hours alone, by threes: nearly each test begins with some of them."""
-    found = good(hours - 3).copy() if hours else Detection()
-    found.until(START + hours * HOUR)
-    return found
-
-
 @pytest.fixture
 def detection() -> Detection:
     """After three good hours."""
-    return good(3).copy()
-
-
-@pytest.fixture
-def six_hours() -> Detection:
-    """After six good hours."""
-    return good(6).copy()
+    return after_good(3)
 
 
 def flaps(window: datetime) -> bool:
@@ -60,10 +45,9 @@ def test_a_volume_that_an_operator_admitted_counts_in_the_verdict(detection: Det
     assert incident.began == grown
 
 
-def test_windows_of_a_past_suspension_expect_no_report_when_they_are_judged_again(
-    six_hours: Detection,
-) -> None:
-    detection, memory, suspended = six_hours, six_hours.memory, AAS[2]
+def test_windows_of_a_past_suspension_expect_no_report_when_they_are_judged_again() -> None:
+    detection, suspended = after_good(6), AAS[2]
+    memory = detection.memory
     ended, restored = START + 6 * HOUR, START + 14 * HOUR
     memory.missing = {(suspended, at) for at in TimeRange(ended, restored).windows}
     memory.reporting[suspended] = ReportingTimes((TimeRange(START, ended),))
@@ -80,10 +64,9 @@ def test_windows_of_a_past_suspension_expect_no_report_when_they_are_judged_agai
     assert memory.incidents_of(AaReporting(suspended)) == []
 
 
-def test_an_aa_that_is_suspended_stopped_reporting_before_no_more_than_that(
-    six_hours: Detection,
-) -> None:
-    detection, memory, suspended = six_hours, six_hours.memory, AAS[2]
+def test_an_aa_that_is_suspended_stopped_reporting_before_no_more_than_that() -> None:
+    detection, suspended = after_good(6), AAS[2]
+    memory = detection.memory
     silent, ended = START + 6 * HOUR, START + 9 * HOUR
     memory.missing = {(suspended, at) for at in TimeRange(silent, START + DAY).windows}
     detection.until(ended)
@@ -98,7 +81,7 @@ def test_an_aa_that_is_suspended_stopped_reporting_before_no_more_than_that(
 
 
 def test_live_windows_do_not_wait_until_days_are_judged_again() -> None:
-    detection, down = good(12).copy(), START + 12 * HOUR
+    detection, down = after_good(12), START + 12 * HOUR
     memory = detection.memory
     memory.failing = is_down("DOWN-BANK", down, down + DAY)
     late = START + HOUR
@@ -121,12 +104,13 @@ def test_live_windows_do_not_wait_until_days_are_judged_again() -> None:
     assert incident.began == down
 
 
-def test_windows_of_the_last_hours_are_judged_again_first(six_hours: Detection) -> None:
-    memory, now = six_hours.memory, START + 6 * HOUR
+def test_windows_of_the_last_hours_are_judged_again_first() -> None:
+    detection, now = after_good(6), START + 6 * HOUR
+    memory = detection.memory
     memory.late = {now - HOUR}
     memory.reported_to = now + HOUR
 
-    judged = six_hours.step(memory.reported_to + timedelta(minutes=2), DaysAgain())
+    judged = detection.step(memory.reported_to + timedelta(minutes=2), DaysAgain())
 
     assert not judged.more
     assert memory.late == set()
