@@ -37,22 +37,28 @@ def store(tmp_path_factory):
 
 async def filled(store, *, settled=False, fips=FEW):
     """Two AAs that reported three windows of a day, with sums; returns what a recount finds."""
-    await store.empty()
-    payloads = [
-        of_few_calls(
-            request_metrics(fips, aa_id, str(uuid.uuid4()), DAY + place * WINDOW, place + 1)
-        )
-        for aa_id in AAS
-        for place in (0, 1, 50)
-    ]
-    for payload in payloads:
-        await store.push(payload)
-    await store.push(notification_metrics(3, "aa-one", str(uuid.uuid4()), DAY))
-    store.now = DAY + timedelta(days=40 if settled else 2)
-    await store.make_sums()
-    if settled:
-        await settle_sums(store.maintenance)
-    return Truth(payloads, WHOLE).by("aa", "fip", "type")
+    now = DAY + timedelta(days=40 if settled else 2)
+
+    async def make():
+        payloads = [
+            of_few_calls(
+                request_metrics(fips, aa_id, str(uuid.uuid4()), DAY + place * WINDOW, place + 1)
+            )
+            for aa_id in AAS
+            for place in (0, 1, 50)
+        ]
+        for payload in payloads:
+            await store.push(payload)
+        await store.push(notification_metrics(3, "aa-one", str(uuid.uuid4()), DAY))
+        store.now = now
+        await store.make_sums()
+        if settled:
+            await settle_sums(store.maintenance)
+        return Truth(payloads, WHOLE).by("aa", "fip", "type")
+
+    truth = await store.once((settled, fips), make)
+    store.now = now
+    return truth
 
 
 async def requests_of_day(store, within=WHOLE):

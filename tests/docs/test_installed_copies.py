@@ -161,7 +161,7 @@ def test_each_command_shows_its_help_or_says_what_to_install(
 
 
 @pytest.mark.parametrize("option", with_every_change(["--help"], ["--help", "-h"]))
-@pytest.mark.parametrize("extra", [one for one in EXTRAS if one])
+@pytest.mark.parametrize("extra", with_every_change(["cli"], [one for one in EXTRAS if one]))
 def test_the_list_of_commands_says_which_are_not_installed(
     copies: dict[str, Copy], extra: str, option: str
 ) -> None:
@@ -182,14 +182,16 @@ def test_the_list_of_commands_says_which_are_not_installed(
     }
 
 
+def test_the_client_library_alone_is_a_library_of_a_few_packages(copies: dict[str, Copy]) -> None:
+    python = copies[""].programs / "python"
+    imported = "from mudra.client import AsyncTokenVerifier, Directory, EntityTokenSource"
+    assert subprocess.run([python, "-c", imported], env=_clean(), check=False).returncode == 0
+
+
 @pytest.mark.parametrize("words", [[], ["--help"], ["--version"]])
 def test_the_client_library_alone_says_what_the_command_needs(
     copies: dict[str, Copy], words: list[str]
 ) -> None:
-    """It is a library all the same, of a few packages."""
-    python = copies[""].programs / "python"
-    imported = "from mudra.client import AsyncTokenVerifier, Directory, EntityTokenSource"
-    assert subprocess.run([python, "-c", imported], env=_clean(), check=False).returncode == 0
     sentence = (
         "mudra: only the client library is installed; the command needs an extra: "
         "pip install 'mudra-network[cli]' for a member, 'mudra-network[agent]' for the agent, "

@@ -2,14 +2,23 @@
 
 import re
 import uuid
+from collections.abc import Iterator
 
+import pytest
 from tests.http.console.stored_incidents import open_incident
+from tests.http.health.service_in_process import service_in_process
 from tests.support.members import new_member
 from tests.support.metrics.health_network import a_network, at_fip, on_path, requests_of
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import Reader, reader
-from tests.support.registry.registry_members import live_entry
 from tests.support.service import PASSWORD, Service
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One in this process: AAs that report to that of the run are judged with each of its moves."""
+    with service_in_process(tmp_path_factory.mktemp("health-page") / "data") as running:
+        yield running
 
 
 def page(service: Service, email: str, entity_id: str, query: str = "") -> str:
@@ -128,7 +137,7 @@ def test_the_charts_of_an_aa_and_a_fiu_are_of_the_calls_that_fail(service: Servi
 
 
 def test_a_fiu_has_a_lane_for_each_fip_that_it_follows(service: Service) -> None:
-    aa, fips = pushing_aa(service), [live_entry(service)[0].member for _ in range(2)]
+    aa, fips = pushing_aa(service), [new_member(service) for _ in range(2)]
     fiu = new_member(service, "FIU")
     report = requests_of(aa, aa.last_window(), (), [one.entity_id for one in fips], 100)
     assert aa.push(report).status_code == 200

@@ -2,13 +2,23 @@
 
 import json
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
+import pytest
+from tests.http.health.service_in_process import service_in_process
 from tests.support.metrics.health_network import a_network, at_fip
 from tests.support.people.console import Reader, reader
 from tests.support.service import PASSWORD, Service
 
 from mudra.metrics.payload.catalogue import WINDOW
+
+
+@pytest.fixture
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One in this process: AAs that report to that of the run are judged with each of its moves."""
+    with service_in_process(tmp_path_factory.mktemp("windows") / "data") as running:
+        yield running
 
 
 def boxes(page: str) -> list[str]:

@@ -41,7 +41,9 @@ def test_an_incident_of_long_ago_is_on_the_page_of_its_subject(service: Service,
     times = {"from": (began - HOUR).isoformat(), "to": (began + 3 * HOUR).isoformat()}
 
     asked = urlencode({**times, "export": "incidents"})
-    table = browser.get(f"/console/operator/health/{path}?{asked}").text.splitlines()
+    lines = browser.get(f"/console/operator/health/{path}?{asked}").text.splitlines()
+    # Members of other tests had theirs then, where these have moved the service's clock since.
+    table = [line for line in lines if not line.startswith("T-")]
 
     assert len(table) == 2
     assert f"{began:%Y-%m-%dT%H:%M}" in table[1]

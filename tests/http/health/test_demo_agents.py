@@ -21,10 +21,8 @@ PAST_THE_PUSH = "PT12M"
 @pytest.fixture(scope="module")
 def alive(tmp_path_factory):
     folder = tmp_path_factory.mktemp("alive") / "data"
-    # As `make run` does, but with a past of two hours: no test here looks at it.
-    with running_service(
-        folder, "--demo", from_nothing=True, keeps_store=True, TEST_DEMO_DAYS="0.08"
-    ) as service:
+    # With a past of two hours: no test here looks at it.
+    with running_service(folder, "--demo", keeps_store=True, TEST_DEMO_DAYS="0.08") as service:
         yield service
 
 

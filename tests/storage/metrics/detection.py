@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 from tests.storage.metrics.detection_memory import DetectionMemory
@@ -176,6 +177,18 @@ class Detection:
     def _new_id(self) -> str:
         self._incidents += 1
         return f"incident-{self._incidents}"
+
+
+@cache
+def _good(hours: int) -> Detection:
+    found = _good(hours - 3).copy() if hours else Detection()
+    found.until(START + timedelta(hours=hours))
+    return found
+
+
+def after_good(hours: int) -> Detection:
+    """Another one after hours (by threes) in which all was good: they are judged once a process."""
+    return _good(hours).copy()
 
 
 def is_down(fip_id: str, since: datetime, until: datetime) -> Failing:

@@ -36,6 +36,7 @@ from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.metrics.report_marks import PostgresReportMarks
 from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
 from mudra.storage.metrics.stored_report import long_tag, storable
+from mudra.storage.tables.metadata import metadata
 
 WORK_S = 60.0
 
@@ -61,6 +62,8 @@ class Store:
         self.database = Database(conninfo, invalidation, lambda: self.now - self._began)
         self._codes = itertools.cycle(itertools.permutations(REQUESTS_SHOWN, 2))
         """Two APIs to look at: those of one place among the ranges are others in each example."""
+        self._made = {}
+        """By a key: what was made once, and the rows of it."""
 
     def begin(self):
         """Know nothing of what was done before, and begin at the usual time."""
@@ -167,6 +170,24 @@ class Store:
         async with self.patiently() as tx:
             for table in WRITTEN:
                 await tx.connection.execute(sa.text(f"DELETE FROM {table}"))
+
+    async def once(self, key, make):
+        """Let an empty store have what `make` fills it with, and return what that gave.
+
+        It is made once: from then on its rows are written, in a tenth of the CPU.
+        """
+        await self.empty()
+        if key not in self._made:
+            given = await make()
+            async with self.patiently() as tx:
+                rows = [(table, await _rows(tx, table)) for table in _TABLES]
+            self._made[key] = given, [(table, found) for table, found in rows if found]
+            return given
+        given, rows = self._made[key]
+        async with self.patiently() as tx:
+            for table, found in rows:
+                await tx.connection.execute(sa.insert(table), found)
+        return given
 
     async def run(self, sql, **values):
         async with self.patiently() as tx:
@@ -288,6 +309,14 @@ WRITTEN = (
     *("metrics_push", "metrics_receipt", "metrics_block", "metrics_block_previous"),
     *("metrics_stale", "metrics_received", "metrics_held"),
 )
+_TABLES = [one for one in metadata.sorted_tables if one.name in WRITTEN]
+
+
+async def _rows(tx, table):
+    """All of a table, but for numbers that it gives its rows itself."""
+    columns = [one for one in table.columns if one.identity is None]
+    found = await tx.connection.execute(sa.select(*columns))
+    return [dict(row) for row in found.mappings()]
 
 
 @st.composite

@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
 from tests.storage.registry.registry_postgres import RegistryNode, registry_database, registry_node
+from tests.support.depth import with_every_change
 from tests.support.registry.registry_actions import OPERATOR, checked
 from tests.support.registry.registry_payloads import aa, fip, jwk, with_key
 
@@ -150,7 +151,7 @@ def test_a_new_key_begins_where_the_search_is_and_is_compared_with_all_others(re
     assert compared == [(["FIP-1"], ["FIP-0", "FIP-1"]), (["AA-2"], ["AA-2", "FIP-0", "FIP-1"])]
 
 
-@pytest.mark.parametrize("between", [3, 30])
+@pytest.mark.parametrize("between", with_every_change([3], [3, 30]))
 def test_who_registers_key_after_key_keeps_no_other_waiting(registry, between: int) -> None:
     """Each key is tried with all primes in its first 32 steps, here of a stream of new keys."""
     search = Searching()

@@ -4,6 +4,7 @@ import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,7 @@ DOCUMENTS: Final = tuple(
 _FENCED: Final = re.compile(
     r"^(?P<indent> *)```(?P<kind>\w*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL
 )
+_HEADING: Final = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,15 @@ def text_of(document: str) -> str:
     return (ROOT / document).read_text(encoding="utf-8")
 
 
-def blocks_of(document: str) -> list[Block]:
-    """All blocks of a document, in its order."""
-    text = text_of(document)
-    return [
-        Block(document, found["kind"], textwrap.dedent(found["body"]), _heading(text, found))
-        for found in _FENCED.finditer(text)
-    ]
+@cache
+def blocks_of(document: str) -> tuple[Block, ...]:
+    """All blocks of a document, in its order; it is read once a process."""
+    text, blocks, heading, end = text_of(document), list[Block](), "", 0
+    for found in _FENCED.finditer(text):
+        heading = [heading, *_HEADING.findall(text[end : found.start()])][-1]
+        end = found.end()
+        blocks.append(Block(document, found["kind"], textwrap.dedent(found["body"]), heading))
+    return tuple(blocks)
 
 
 def filled_in(text: str, names: Mapping[str, str]) -> str:
@@ -62,8 +66,3 @@ def filled_in(text: str, names: Mapping[str, str]) -> str:
 def without_blocks(document: str) -> str:
     """The document's text around its blocks."""
     return _FENCED.sub("", text_of(document))
-
-
-def _heading(text: str, found: re.Match[str]) -> str:
-    headings = re.findall(r"^#+ (.+)$", _FENCED.sub("", text[: found.start()]), re.MULTILINE)
-    return headings[-1] if headings else ""

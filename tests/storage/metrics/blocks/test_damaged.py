@@ -29,16 +29,20 @@ AAS = ("aa-one", "aa-two")
 TWO_HOURS = (DAY, DAY + WINDOW, DAY + 3 * HOUR)
 
 
-async def reported(store):
-    await store.empty()
-    payloads = [
-        of_few_calls(request_metrics(120, aa_id, str(uuid.uuid4()), window))
-        for aa_id in AAS
-        for window in TWO_HOURS
-    ]
-    for payload in payloads:
-        await store.push(payload)
-    return payloads
+async def reported(store, *, sums=False):
+    async def make():
+        payloads = [
+            of_few_calls(request_metrics(120, aa_id, str(uuid.uuid4()), window))
+            for aa_id in AAS
+            for window in TWO_HOURS
+        ]
+        for payload in payloads:
+            await store.push(payload)
+        if sums:
+            await store.make_sums()
+        return payloads
+
+    return await store.once(sums, make)
 
 
 async def hours(store):
@@ -74,8 +78,7 @@ def test_sums_of_all_but_a_damaged_hour_are_made(in_store):
 
 def test_sums_of_others_are_settled(in_store):
     async def act(store):
-        await reported(store)
-        await store.make_sums()
+        await reported(store, sums=True)
         await store.run(DAMAGE + "grain = 'hour' AND aa_id = 'aa-one' AND tag = 'req'")
         store.now = DAY + timedelta(days=20)
         await settle_sums(store.maintenance)
@@ -120,8 +123,7 @@ def test_each_read_of_a_damaged_block_is_counted_by_its_grain(in_store):
         return found or 0
 
     async def act(store):
-        await reported(store)
-        await store.make_sums()
+        await reported(store, sums=True)
         await store.run(DAMAGE + "grain = 'day' AND aa_id = 'aa-one' AND tag = 'req'")
         with pytest.raises(BlockDamaged):
             await store.totals(WHOLE)

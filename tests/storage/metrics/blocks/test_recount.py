@@ -31,12 +31,15 @@ WRONG = {
 
 
 async def reported(store):
-    """Two AAs that reported two hours of a day, with sums."""
-    await store.empty()  # a recount looks at all, other tests drop what sums were made of
-    for aa_id in ("aa-one", "aa-two"):
-        for window in (DAY, FIFTH):
-            await store.push(request_metrics(2, aa_id, str(uuid.uuid4()), window))
-    await store.make_sums()
+    """Two AAs that reported two hours of a day, with sums, and nothing else."""
+
+    async def make():
+        for aa_id in ("aa-one", "aa-two"):
+            for window in (DAY, FIFTH):
+                await store.push(request_metrics(2, aa_id, str(uuid.uuid4()), window))
+        await store.make_sums()
+
+    await store.once("reported", make)
 
 
 async def reported_with_failures(store):

@@ -1,6 +1,5 @@
 """Examples do not contradict themselves, nor the rules of the service."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -8,18 +7,7 @@ from typing import Any
 
 import pytest
 
-from mudra.bootstrap.routes import service_routes
 from mudra.http.openapi.act_examples import named_in_examples
-from mudra.http.openapi.document import json_document
-from mudra.http.route_settings import RouteSettings
-from mudra.settings.settings import Settings
-
-
-@pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    routes = service_routes(RouteSettings.of(Settings(sandbox=True))).routes
-    found: dict[str, Any] = json.loads(json_document(routes.litestar, "https://o.example"))
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -7,18 +7,6 @@ from typing import Any
 import pytest
 from tools.pages.calls import calls_pages
 
-from mudra.bootstrap.routes import service_routes
-from mudra.http.openapi.document import json_document
-from mudra.http.route_settings import RouteSettings
-from mudra.settings.settings import Settings
-
-
-@pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    routes = service_routes(RouteSettings.of(Settings(sandbox=True))).routes
-    found: dict[str, Any] = json.loads(json_document(routes.litestar, "https://o.example"))
-    return found
-
 
 @pytest.fixture(scope="module")
 def pages() -> str:

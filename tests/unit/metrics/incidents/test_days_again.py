@@ -15,9 +15,9 @@ from mudra.metrics.rollup.coverage import TimeRange
 MAX_AT_ONCE = 24
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-NOW, NEXT_DAY = START + 16 * HOUR, START + 2 * DAY
+NOW, NEXT_DAY = START + 14 * HOUR, START + 2 * DAY
 BANK, OTHER = Fip("DOWN-BANK"), Fip("OTHER-BANK")
-LATE = TimeRange(START + 6 * HOUR, START + 9 * HOUR)
+LATE = TimeRange(START + 8 * HOUR, START + 11 * HOUR)
 SOON = timedelta(minutes=2)
 
 

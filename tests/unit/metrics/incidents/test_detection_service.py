@@ -4,7 +4,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 
 import pytest
-from tests.storage.metrics.detection import AAS, CALLS, START, Detection, is_down
+from tests.storage.metrics.detection import AAS, CALLS, START, Detection, after_good, is_down
 from tests.support.depth import with_every_change
 
 from mudra.metrics.health.health import Status
@@ -21,7 +21,8 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 @pytest.fixture
 def detection() -> Detection:
-    return Detection()
+    """After three good hours."""
+    return after_good(3)
 
 
 def flaps(window: datetime) -> bool:
@@ -44,10 +45,9 @@ def test_a_volume_that_an_operator_admitted_counts_in_the_verdict(detection: Det
     assert incident.began == grown
 
 
-def test_windows_of_a_past_suspension_expect_no_report_when_they_are_judged_again(
-    detection: Detection,
-) -> None:
-    memory, suspended = detection.memory, AAS[2]
+def test_windows_of_a_past_suspension_expect_no_report_when_they_are_judged_again() -> None:
+    detection, suspended = after_good(6), AAS[2]
+    memory = detection.memory
     ended, restored = START + 6 * HOUR, START + 14 * HOUR
     memory.missing = {(suspended, at) for at in TimeRange(ended, restored).windows}
     memory.reporting[suspended] = ReportingTimes((TimeRange(START, ended),))
@@ -64,10 +64,9 @@ def test_windows_of_a_past_suspension_expect_no_report_when_they_are_judged_agai
     assert memory.incidents_of(AaReporting(suspended)) == []
 
 
-def test_an_aa_that_is_suspended_stopped_reporting_before_no_more_than_that(
-    detection: Detection,
-) -> None:
-    memory, suspended = detection.memory, AAS[2]
+def test_an_aa_that_is_suspended_stopped_reporting_before_no_more_than_that() -> None:
+    detection, suspended = after_good(6), AAS[2]
+    memory = detection.memory
     silent, ended = START + 6 * HOUR, START + 9 * HOUR
     memory.missing = {(suspended, at) for at in TimeRange(silent, START + DAY).windows}
     detection.until(ended)
@@ -81,10 +80,10 @@ def test_an_aa_that_is_suspended_stopped_reporting_before_no_more_than_that(
     assert incident.last_bad < ended
 
 
-def test_live_windows_do_not_wait_until_days_are_judged_again(detection: Detection) -> None:
-    memory, down = detection.memory, START + DAY / 2
+def test_live_windows_do_not_wait_until_days_are_judged_again() -> None:
+    detection, down = after_good(12), START + 12 * HOUR
+    memory = detection.memory
     memory.failing = is_down("DOWN-BANK", down, down + DAY)
-    detection.until(down)
     late = START + HOUR
     memory.late = {late}
     memory.reported_to = down + HOUR
@@ -105,10 +104,9 @@ def test_live_windows_do_not_wait_until_days_are_judged_again(detection: Detecti
     assert incident.began == down
 
 
-def test_windows_of_the_last_hours_are_judged_again_first(detection: Detection) -> None:
+def test_windows_of_the_last_hours_are_judged_again_first() -> None:
+    detection, now = after_good(6), START + 6 * HOUR
     memory = detection.memory
-    now = START + DAY / 4
-    detection.until(now)
     memory.late = {now - HOUR}
     memory.reported_to = now + HOUR
 
@@ -271,7 +269,6 @@ def test_a_withdrawn_incident_that_reports_prove_after_all_says_both(detection: 
 
 def test_a_window_waits_for_the_last_report_until_its_time_is_over(detection: Detection) -> None:
     now = START + 3 * HOUR
-    detection.until(now)
     detection.memory.reported_to = now + WINDOW
     detection.memory.missing = {("C-AA", now)}
 
@@ -286,7 +283,6 @@ def test_the_rows_of_a_window_are_read_when_it_is_complete_and_ahead_only_on_new
     detection: Detection,
 ) -> None:
     memory, now = detection.memory, START + 3 * HOUR
-    detection.until(now)
     memory.read.clear()
     memory.reported_to = now + 2 * WINDOW
     memory.missing = {("C-AA", now)}
@@ -301,10 +297,8 @@ def test_the_rows_of_a_window_are_read_when_it_is_complete_and_ahead_only_on_new
     assert memory.read[len(before) :] == [now, now + WINDOW]
 
 
-def test_a_report_that_is_stored_while_its_window_is_read_is_judged_whole(
-    detection: Detection,
-) -> None:
-    window = START + HOUR
+def test_a_report_that_is_stored_while_its_window_is_read_is_judged_whole() -> None:
+    detection, window = Detection(), START + HOUR
     detection.until(window)
     report = ("B-AA", window)
     detection.memory.missing, detection.memory.comes_meanwhile = {report}, report
@@ -315,10 +309,9 @@ def test_a_report_that_is_stored_while_its_window_is_read_is_judged_whole(
     assert detection.memory.reporters[window] == {*AAS}
 
 
-def test_the_only_report_of_a_window_that_is_stored_while_it_is_read_counts(
-    detection: Detection,
-) -> None:
-    window, memory = START + HOUR, detection.memory
+def test_the_only_report_of_a_window_that_is_stored_while_it_is_read_counts() -> None:
+    detection, window = Detection(), START + HOUR
+    memory = detection.memory
     detection.until(window)
     memory.reported_to = window + WINDOW
     memory.missing, memory.comes_meanwhile = {(aa, window) for aa in AAS}, ("B-AA", window)
@@ -370,7 +363,8 @@ def test_one_api_is_named_by_its_code_and_those_affected_are_notified(
     assert set(stored.recipients) == {"DOWN-BANK", *AAS}
 
 
-def test_a_late_report_of_the_first_hour_lets_all_of_it_count(detection: Detection) -> None:
+def test_a_late_report_of_the_first_hour_lets_all_of_it_count() -> None:
+    detection = Detection()
     detection.memory.failing = is_down("DOWN-BANK", START + WINDOW, START + DAY)
     detection.until(START + 3 * WINDOW)
     (before,) = detection.memory.stored.values()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.depth import examples
+from tests.support.depth import examples, with_every_change
 from tests.support.metrics.random_blocks import Reported, reported_once, reports_of
 
 from mudra.metrics.payload.catalogue import Tag
@@ -98,7 +98,7 @@ def _points(times: np.ndarray, interpolates: bool) -> list[int]:
     return [round(float(ordered[rank - 1])) for rank in ranks]
 
 
-@pytest.mark.parametrize("calls", [2, 4, 8, 20])
+@pytest.mark.parametrize("calls", with_every_change([2, 20], [2, 4, 8, 20]))
 @pytest.mark.parametrize("interpolates", [False, True])
 def test_the_median_of_many_small_reports_has_no_bias(calls: int, interpolates: bool):
     dice, errors = np.random.default_rng(7), []
