@@ -184,6 +184,19 @@ class Coverage(Struct, frozen=True):
             windows_expected=sum(expected for _, expected in counted),
         )
 
+    def reported_until(self, end: datetime, now: datetime, aa_id: str = "") -> datetime:
+        """Returns up to when the reports of a time came, if all that are due did.
+
+        Each AA reports its windows in order, so what is early follows what is due.
+        """
+        early = [
+            self.early.get((one, tag), 0)
+            for one in self.expected
+            if aa_id in {"", one}
+            for tag in Tag
+        ]
+        return min(end, due_until(now) + min(early, default=0) * WINDOW)
+
     def _reports(self, aa_id: str) -> tuple[int, int]:
         """Returns the reports of an AA that were received, and those that were expected."""
         received = expected = 0

@@ -16,8 +16,15 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, Outcome, RenderedPage
 from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import state_now
-from mudra.console.health.labels import SEVERITY_TONES, member_headline, state_label
-from mudra.console.health.over_time import LATER, OVER_TIME, PART, latest_windows, over_time
+from mudra.console.health.labels import SEVERITY_TONES, headline, state_label
+from mudra.console.health.over_time import (
+    LATER,
+    OVER_TIME,
+    PART,
+    latest_windows,
+    of_incident,
+    over_time,
+)
 from mudra.console.timeline.timeline_pages import changed_before, reader_of
 from mudra.http.auth.gates import READER
 from mudra.localization.language import gettext, ngettext, translatable
@@ -118,7 +125,7 @@ async def _state(
     return {
         "stored": stored,
         "incident": found,
-        "headline": member_headline(found, names, recovering=state.recovering),
+        "headline": headline(found, names, recovering=state.recovering),
         "state": state_label(stored, recovering=state.recovering),
         "state_now": state,
         "judged_until": judged_until,
@@ -150,7 +157,7 @@ async def _charts(
         aa_id=calls.aa_id,
         fip_id=calls.fip_id,
         codes=shown_codes(found),
-        incident=found,
+        blame=of_incident(found),
     )
 
 

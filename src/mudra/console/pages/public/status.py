@@ -57,6 +57,7 @@ from mudra.shared.unavailable import ServiceUnavailable
 _log = structlog.get_logger()
 _RECENT: Final = timedelta(days=14)
 _MAX_OPEN: Final = 20
+_QUARTER: Final = timedelta(hours=6)
 
 _MAX_RECENT: Final = 20
 """The closed incidents on the first page; institutions' pages show all."""
@@ -149,7 +150,7 @@ def _fip_page(
     if export is not None:
         return download(export)
     incidents = [one for one in snapshot.incidents if one.fip_id == fip_id]
-    line, by_hour = line_of(state, days_shown([fip])), line_chart(fip.success_by_hour)
+    line = line_of(state, days_shown([fip]))
     hours_end = hour_start(snapshot.as_of)
     shown = page(
         "status_fip.html",
@@ -168,9 +169,8 @@ def _fip_page(
             "apis": APIS_OF_ONE.view(apis, query),
             "days": DAYS.view(line.days, query),
             "by_day": line_chart([one.success_percentage for one in fip.days]),
-            "by_hour": by_hour,
-            "hours_began": hours_end - timedelta(hours=len(fip.success_by_hour) - by_hour.skipped),
-            "hours_end": hours_end,
+            "by_hour": line_chart(fip.success_by_hour, whole=True),
+            "hours": [hours_end - ago * _QUARTER for ago in range(4, -1, -1)],
             "names": {fip.fip_id: fip.name},
             "levels_link": _levels_link(cached, {"levels.q": fip_id, **kept}),
         },

@@ -13,6 +13,7 @@ from mudra.console.framework.navigation import Link
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.shared_part import shared_table
+from mudra.console.health.completeness import completeness
 from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, counts_export
 from mudra.console.health.health_query import HealthQuery, leading, query_of
 from mudra.console.health.incident_state import recovering_ids
@@ -27,6 +28,7 @@ from mudra.console.health.tables import (
     counterparts_table,
     incidents_table,
 )
+from mudra.console.health.trend import blame_within
 from mudra.console.pages.operator.labels import pages_of_member
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
@@ -128,7 +130,9 @@ async def _totals(page_context: PageContext, about: About, view: HealthQuery) ->
 async def _charts(
     page_context: PageContext, about: About, view: HealthQuery
 ) -> Mapping[str, object] | Download:
-    return await over_time(page_context, view, aa_id=about.aa_id, fip_id=about.fip_id)
+    of_fip = None if about.aa_id else about.fip_id
+    blame = await blame_within(page_context, view.in_course, of_fip)
+    return await over_time(page_context, view, aa_id=about.aa_id, fip_id=about.fip_id, blame=blame)
 
 
 async def _content(
@@ -178,7 +182,7 @@ async def _content(
     recovering = recovering_ids(incidents, judged_until, page_context.now)
     return {
         **charts,
-        "proof": found.coverage.proof(about.aa_id or ""),
+        "reports": completeness(found.coverage, within, page_context.now, about.aa_id or "", names),
         **_figures(found, view, first),
         "apis": apis.view(api_list, page_context.query) if not code else None,
         "others": shown_others if _has_others(about) else None,
