@@ -82,7 +82,9 @@ def _network_page(
     silent_since = None if is_current(reported_until, dependencies.clock()) else reported_until
     query = dict(request.query_params.items())
     export = (
-        APIS_OF_ALL.export(lines_of(snapshot.fips, names_of(snapshot.fips)), query)
+        APIS_OF_ALL.export(
+            lines_of(snapshot.fips, names_of(snapshot.fips), open_now=snapshot.incidents), query
+        )
         if "export" in query
         else None
     )
@@ -90,7 +92,7 @@ def _network_page(
         return download(export)
     states, names = states_of(snapshot, dependencies.clock()), names_of(snapshot.fips)
     found = page_of(states, query, kept)
-    apis = lines_of([line.fip for line in found.lines], names, _suffix(kept))
+    apis = lines_of([line.fip for line in found.lines], names, _suffix(kept), snapshot.incidents)
     since = snapshot.as_of - _RECENT
     here = {line.fip.fip_id for line in found.lines} if found.is_filtered else set(names)
     open_now = [one for one in open_incidents(snapshot) if one.fip_id in here]
@@ -145,7 +147,10 @@ def _fip_page(
     if state is None:
         return None
     fip = state.fip
-    query, apis = dict(request.query_params.items()), lines_of([fip], {fip_id: fip.name})
+    query, apis = (
+        dict(request.query_params.items()),
+        lines_of([fip], {fip_id: fip.name}, open_now=snapshot.incidents),
+    )
     export = APIS_OF_ONE.export(apis, query) or DAYS.export(fip.days, query)
     if export is not None:
         return download(export)
