@@ -34,7 +34,7 @@ from mudra.metrics.incidents.explanation import changed_by, may_see
 from mudra.metrics.incidents.incident import AaReporting, Ending, Incident, StoredIncident, seen_at
 from mudra.metrics.incidents.incident import TimelineChange as Change
 from mudra.metrics.incidents.incident_service import IncidentService, NoSuchIncident
-from mudra.metrics.incidents.subject import aa_concerned, fip_concerned, in_sentence
+from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned, in_sentence
 from mudra.metrics.notifications.alarm import ambiguity, counted_text
 from mudra.metrics.notifications.severity import severity_of
 from mudra.metrics.rollup.percentage import percentage
@@ -135,7 +135,9 @@ async def _state(
         "changed_by": changed_by(found),
         "counted": counted_text(found) if state.tone == "bad" else "",
         "seen_by": seen_by(found, page_context.member.entity_id),
-        "apis": api_names(",".join(sorted(found.cause.affected_apis))),
+        "apis": ""
+        if codes_of(found.subject)  # the headline has them
+        else api_names(",".join(sorted(found.cause.affected_apis))),
         "reporting": isinstance(found.subject, AaReporting),
         "happened": happened(stored, names),
         "names": names,

@@ -57,7 +57,7 @@ _QUIET: Final = "24h"
 _TITLES: Final = {
     EntityType.FIP: translatable("Your APIs, as AAs see them"),
     EntityType.AA: translatable("Your calls and reports"),
-    EntityType.FIU: translatable("All FIPs"),
+    EntityType.FIU: translatable("Health of all FIPs"),
 }
 
 
@@ -76,7 +76,7 @@ async def health(page_context: PageContext) -> Outcome:
         )
     heading = gettext(_TITLES[EntityType(page_context.member.entity_type)])
     if await _followed(page_context):
-        heading = gettext("FIPs you follow")
+        heading = gettext("Health of the FIPs you follow")
     facts = {"view": view, "heading": heading}
     return StreamedPage("health.html", facts, lambda then: _content(then, view))
 
