@@ -72,7 +72,6 @@ class Cell(Struct, frozen=True):
     places: int
     """Decimals of a number: the same in all rows of its column."""
     also: str = ""
-    """What tells it from others of the same text."""
 
     @property
     def number(self) -> bool:
@@ -332,12 +331,11 @@ class Table(Struct, Generic[R], frozen=True):
 def _cells(
     columns: Sequence[Column[R]], shown: Sequence[R], rows: Sequence[R]
 ) -> Sequence[Sequence[Cell]]:
-    return list(zip(*(_cells_of(column, shown, rows) for column in columns), strict=True))
+    return list(zip(*(_cells_of(one, shown, rows) for one in columns), strict=True))
 
 
 def _cells_of(column: Column[R], shown: Sequence[R], rows: Sequence[R]) -> Sequence[Cell]:
-    alike = _alike(column, rows)
-    values = [column.value(row) for row in shown]
+    values, alike = [column.value(row) for row in shown], _alike(column, rows)
     places = max(map(_places, values), default=0)
     return [
         Cell(
@@ -356,8 +354,7 @@ def _alike(column: Column[R], rows: Sequence[R]) -> frozenset[Value]:
     """Returns the texts of a column that several rows have, which differ in what is behind it."""
     if column.also is None:
         return frozenset()
-    behind = {(column.value(row), column.also(row)) for row in rows}
-    times = Counter(text for text, _ in behind)
+    times = Counter(text for text, _ in {(column.value(row), column.also(row)) for row in rows})
     return frozenset(text for text, count in times.items() if count > 1)
 
 

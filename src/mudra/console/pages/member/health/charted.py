@@ -34,13 +34,16 @@ class Charted(Struct, frozen=True):
     aa_id: str | None
     fip_id: str | None
 
-    def shown(self, rows: Sequence[Row], kind: EntityType) -> Mapping[str, object]:
+    def shown(
+        self, rows: Sequence[Row], kind: EntityType, incidents: Sequence[StoredIncident]
+    ) -> Mapping[str, object]:
         """Returns what the page shows of these calls, which are some of its rows."""
         of_fip = [row for row in rows if self.fip_id in {None, row.subject.fip_id}]
         return {
             "leading": self.view,
             "charted_fip": "" if kind is EntityType.FIP else self.fip_id or "",
             "figure": figure_of(of_fip, self.view.code),
+            "blame": _blame_of(self, rows, incidents, kind),
         }
 
 
@@ -93,7 +96,7 @@ def charted_of(
     return Charted(view, aa_id, _fails_most(rows, view.code) if followed else None)
 
 
-def blame_of(
+def _blame_of(
     drawn: Charted, rows: Sequence[Row], incidents: Sequence[StoredIncident], kind: EntityType
 ) -> str:
     """Returns how many of the AAs see what fails now at a FIP: the answer to "is it us?"."""

@@ -15,7 +15,6 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.shared_part import shared_table
-from mudra.console.health.completeness import completeness
 from mudra.console.health.health_query import (
     ALL_ROWS,
     RANGES,
@@ -27,7 +26,7 @@ from mudra.console.health.incident_state import recovering_ids
 from mudra.console.health.labels import cause_lines, headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART
 from mudra.console.health.planned import planned_maintenances
-from mudra.console.pages.member.health.charted import blame_of, charted_of, charts
+from mudra.console.pages.member.health.charted import charted_of, charts
 from mudra.console.pages.member.health.health_lines import (
     ApiOfPair,
     lines_of,
@@ -48,7 +47,7 @@ from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import fip_concerned
 from mudra.metrics.notifications.followed_fips import FollowService
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.coverage import TimeRange, completeness
 from mudra.shared.entity_type import EntityType
 from mudra.shared.time_text import INDIA
 
@@ -161,7 +160,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         reports = await own_reports(page_context, within)
     return reports.export(page_context.query) or {
         **over,
-        **drawn.shown(rows, kind),
+        **drawn.shown(rows, kind, incidents),
         "names": names,
         **(await _choices(page_context) if kind is EntityType.FIU else {}),
         "causes": cause_lines(
@@ -176,7 +175,6 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
             page_context, within, names, {entity_id, *(row.subject.fip_id for row in rows)}
         ),
         "complete": completeness(own.coverage, within, page_context.now) if own.rows else None,
-        "blame": blame_of(drawn, rows, incidents, kind),
         "contest": contest_path(entity_id, about="day", day=_last_whole_day(page_context, view)),
         "reports": kind is EntityType.AA,
         "is_it_me": is_it_me,

@@ -13,7 +13,6 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.render import part
 from mudra.console.framework.shared_part import shared_part
-from mudra.console.health.completeness import completeness
 from mudra.console.health.grid import HEALTH, Grid, GridRow, grid_of
 from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.console.health.heatmap import Worst, heat_map, worst_of
@@ -26,7 +25,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.payload.catalogue import CALL_CODES
-from mudra.metrics.rollup.coverage import Coverage
+from mudra.metrics.rollup.coverage import Coverage, completeness
 from mudra.metrics.rollup.percentage import percentage, share_of
 
 _MAX_OPEN: Final = 50

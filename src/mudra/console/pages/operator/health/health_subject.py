@@ -13,7 +13,6 @@ from mudra.console.framework.navigation import Link
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.shared_part import shared_table
-from mudra.console.health.completeness import completeness
 from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, counts_export
 from mudra.console.health.health_query import HealthQuery, leading, query_of
 from mudra.console.health.incident_state import recovering_ids
@@ -43,7 +42,7 @@ from mudra.metrics.incidents.incident import Incident, StoredIncident, Subject
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned, name_of
 from mudra.metrics.payload.catalogue import CALL_CODES, Tag
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.coverage import TimeRange, completeness
 from mudra.metrics.rollup.percentage import percentage
 from mudra.metrics.sums.cells import empty
 from mudra.metrics.sums.totals import Totals
