@@ -187,7 +187,9 @@ def test_an_incident_is_seen_looked_after_and_over(
     is_sound(wide)
     page.goto(f"{network.root}/console/operator/health?range=1h&type=cns")
     cells = page.locator(".cells")
-    expect(page.get_by_role("link", name="Deccan Cooperative Bank, consent: ")).to_be_visible()
+    expect(
+        page.get_by_role("link", name="Deccan Cooperative Bank, consent: ").first
+    ).to_be_visible()
     cells.focus()
     expect(page.locator(".tip")).to_contain_text("to Deccan Cooperative Bank: consent ")
     is_sound(wide)
