@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.comparison.forecast import (
     HISTORY,
@@ -58,6 +59,8 @@ class VolumeOfSubject(Struct, frozen=True):
     forecast: Forecast | None
     """None where too few days are complete to measure its error by."""
     notice: Busiest | None
+    day_before: int | None = None
+    """The calls of the 24 hours before those by hour; None where an hour of them has none."""
 
 
 class VolumeService(Struct, frozen=True):
@@ -79,7 +82,9 @@ class VolumeService(Struct, frozen=True):
             ("volume", aa_id, fip_id), within, aa_id, None, make
         )
         hours = await self._hours(now, aa_id, fip_id)
-        return await asyncio.to_thread(_volume, points, complete, hours, within.end.date())
+        before = await self._day_before(now, aa_id, fip_id)
+        found = await asyncio.to_thread(_volume, points, complete, hours, within.end.date())
+        return replace(found, day_before=before)
 
     async def outlook(
         self,
@@ -114,6 +119,13 @@ class VolumeService(Struct, frozen=True):
             found[day.date()] = _is_complete(Coverage(expected, received.get(day, {})))
             day += DAY
         return found
+
+    async def _day_before(self, now: datetime, aa_id: str | None, fip_id: str | None) -> int | None:
+        end = hour_start(now) - DAY
+        within = TimeRange(end - DAY, end)
+        points = await self.health.points(within, Step.HOUR, "", aa_id=aa_id, fip_id=fip_id)
+        known = [one.health.total for one in points if one.health]
+        return sum(known) if len(known) == len(points) else None
 
     async def _hours(
         self, now: datetime, aa_id: str | None, fip_id: str | None

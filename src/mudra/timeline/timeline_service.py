@@ -19,8 +19,8 @@ from mudra.metrics.incidents.explanation import causes_of, concerns, may_see
 from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
-from mudra.metrics.incidents.subject import Names, in_sentence, name_of
-from mudra.metrics.notifications.alarm import symptom_text
+from mudra.metrics.incidents.subject import Names, name_of
+from mudra.metrics.notifications.alarm import title_of
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.storage.database.transaction import Transaction
 from mudra.timeline.audit_store import TimelineEvents
@@ -164,7 +164,7 @@ def _incident(stored: StoredIncident, names: Names) -> Happening:
         found.began,
         HappeningKind.INCIDENT,
         name_of(found.subject).entity_id,
-        f"{in_sentence(found.subject, names)}: {symptom_text(found)}",
+        title_of(found, names),
         found.ended,
         stored.incident_id,
     )

@@ -18,6 +18,7 @@ from tests.support.people.operators import new_operator
 from tests.support.service import PASSWORD
 
 WEEKS = 6
+HOUR = timedelta(hours=1)
 
 
 @pytest.fixture(scope="module")
@@ -141,8 +142,11 @@ def test_the_pages_show_hours_days_and_what_is_expected(reported: Calls) -> None
         last_day = sum(one["calls"] or 0 for one in known["hours"])
         assert f'<strong class="large">{last_day:,}</strong>' in shown.text
         unreported = re.search(r'<path class="unreported" d="([^"]*)"', by_hour)
-        places = unreported[1].count("M") if unreported else 0
-        assert places == sum(one["calls"] is None for one in known["hours"])
+        places = {*re.findall(r"M(\d+) ", unreported[1])} if unreported else set[str]()
+        assert len(places) == sum(one["calls"] is None for one in known["hours"])
+        until = max(datetime.fromisoformat(one["start"]) for one in known["hours"]) + HOUR
+        assert re.search(rf"24 hours up to <time datetime=\"{until:%Y-%m-%dT%H:%M:%SZ}", shown.text)
+        assert "in the 24 hours before" not in shown.text  # an hour of them was not reported
         assert "Dotted: a week before." in shown.text
         exported = browser.get(f"{path}?export=hours").text
         assert exported.count("\n") == 25
@@ -158,6 +162,6 @@ def test_without_a_day_with_calls_there_is_a_sentence_and_no_chart_of_days(
     shown = browser.get(f"/console/entity/{new.entity_id}/volume").text
 
     assert shown.count('<svg class="bars volume"') == 1
-    assert "No day with calls has ended yet" in shown
+    assert "Days are drawn by whole weeks" in shown
     assert '<strong class="large">0</strong>' in shown
-    assert "Grey: an hour of which no call was reported." in shown
+    assert "Hatched: an hour of which no call was reported." in shown

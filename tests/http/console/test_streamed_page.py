@@ -77,7 +77,7 @@ def test_title_and_menu_are_there_before_the_figures(
 
     assert answer.status_code == 200
     assert first.startswith("<!doctype html>")
-    assert "My reporting" in first
+    assert "Your calls and reports" in first
     assert 'aria-current="page">Health' in first
     assert "Out of reach for the moment" in rest
     assert rest.count("</html>") == 1

@@ -120,13 +120,13 @@ def figures_of_subject(
     for code, name in API_NAMES.items():
         ((_, success, total),) = [row for row in by_api if f">{name} ({code})<" in row[0]]
         true = counted((code,))
-        compared.same("health: success of an API", float(success), true.percent(2))
+        compared.same("health: success of an API", float(success), true.percent(1))
         compared.same("health: calls of an API", number(total), true.total)
     codes = {name: code for code, name in API_NAMES.items()}
     for first, success, total in _rows_of(page, "others"):
         aa_id, fip_id, name = found(r"/pair/([^/]+)/([^?]+)\?.*<td[^>]*>([^<]+)</td>", first)
         true = counted((codes[name],), aa_id, fip_id)
-        compared.same("health: success of a counterpart", float(success), true.percent(2))
+        compared.same("health: success of a counterpart", float(success), true.percent(1))
         compared.same("health: calls of a counterpart", number(total), true.total)
 
 
@@ -178,7 +178,7 @@ def status_while_open(
     opened = re.findall(r'<article class="incident">.*?</article>', page)
     compared.same("status: incidents open", len(opened), 1)
     api = API_NAMES.get(situation.code, "all APIs")
-    compared.same("status: its API", int(f"</a>: {api} <span" in opened[0]), 1)
+    compared.same("status: its API", int(f"</a>, {api} <span" in opened[0]), 1)
     began, *_, last = sorted(map(instant, re.findall(r'datetime="([^"]+)"', opened[0])))
     compared.same("status: first bad window", began, truth.began)
     (text,) = found(r'datetime="([^"]+)"[^>]*>[^<]*</time> <span>still failing', opened[0])

@@ -227,6 +227,4 @@ def test_an_aa_that_stops_reporting_is_an_incident_and_its_admin_is_notified(fil
     assert incident["badWindows"] >= 2
     mails = json.loads(filled.cli("mail", "list", "--json").stdout)
     subjects = [mail["subject"] for mail in mails]
-    assert any("Saarthi Account Aggregator, metrics: not reporting" in one for one in subjects), (
-        subjects
-    )
+    assert any("Saarthi Account Aggregator: not reporting" in one for one in subjects), subjects

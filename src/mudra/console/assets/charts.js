@@ -64,22 +64,28 @@ const points = (data, values) => values.map((value, i) => [centre(data, data.sta
 const isPart = (data, i) => data.starts[i] < data.begins || data.starts[i] + data.step * 1000 > data.ends;
 
 // Steps that are bad by the calls that are drawn, each run as one area.
-function bad(data) {
+function shades(data, places, tint, opacity) {
   const runs = [];
-  for (const i of data.bad) {
+  for (const i of places) {
     const last = runs.at(-1);
     if (last && last[1] === i - 1) last[1] = i;
     else runs.push([i, i]);
   }
-  const areas = runs.map(([from, to]) => [{ xAxis: data.starts[from] }, { xAxis: data.starts[to] + data.step * 1000 }]);
-  return { markArea: { silent: true, itemStyle: { color: colour("down"), opacity: 0.12 }, data: areas } };
+  const itemStyle = { color: colour(tint), opacity };
+  return runs.map(([from, to]) => [{ xAxis: data.starts[from], itemStyle }, { xAxis: data.starts[to] + data.step * 1000 }]);
+}
+
+// In red what is bad, pale what is bad by an incident elsewhere.
+function bad(data) {
+  const areas = [...shades(data, data.bad, "down", 0.12), ...shades(data, data.elsewhere ?? [], "none", 0.2)];
+  return { markArea: { silent: true, data: areas } };
 }
 
 // A point without neighbors has no line, so it is drawn in any case.
 const isAlone = (values, i) => (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null;
 const line = (data, name, values, tint, more = {}) => ({
   name, type: "line", data: points(data, values), symbol: "circle", showSymbol: true,
-  symbolSize: (_, { dataIndex }) => (values.length < 30 || isAlone(values, dataIndex) ? 4 : 0),
+  symbolSize: (_, { dataIndex }) => (isAlone(values, dataIndex) ? 7 : values.length < 30 ? 4 : 0),
   lineStyle: { width: 2, color: tint }, itemStyle: { color: tint }, connectNulls: false, ...more,
 });
 

@@ -14,7 +14,7 @@ from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
-from mudra.console.health.labels import member_headline
+from mudra.console.health.labels import headline
 from mudra.disputes.dispute import MEMBER_ACTS, About, Act, Dispute, Kind, Side
 from mudra.disputes.dispute_service import DisputeService, NoSuchDispute
 from mudra.disputes.evidence import MAX_BYTES, read_base64
@@ -188,7 +188,7 @@ async def _incident(page_context: PageContext, one: Dispute) -> str:
         return ""
     found = await page_context.tx.service(IncidentService).find(one.incident_id)
     names = await page_context.tx.service(HealthService).names()
-    return "" if isinstance(found, Refusal) else member_headline(found.incident, names)
+    return "" if isinstance(found, Refusal) else headline(found.incident, names)
 
 
 def _command(fields: Fields) -> RaiseCommand | InvalidField | ValueRefused:

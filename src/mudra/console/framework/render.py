@@ -51,6 +51,18 @@ def instant(at: datetime | None) -> Markup:
     )
 
 
+def hour(at: datetime) -> Markup:
+    """Write an instant by the clock alone, in the zone of the page: its day is plain."""
+    utc = at.astimezone(UTC)
+    return Markup(
+        '<span data-clock><time datetime="{}" title="{} UTC">{:%H:%M}</time></span>'
+    ).format(
+        utc.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        utc.strftime("%Y-%m-%d %H:%M:%S"),
+        utc.astimezone(display_zone().info),
+    )
+
+
 def moment(at: datetime) -> Markup:
     """Write an instant with its seconds, which console.js keeps."""
     utc, zone = at.astimezone(UTC), display_zone()
@@ -127,6 +139,7 @@ def environment() -> jinja2.Environment:
     add_translation(made)
     made.filters |= {
         "instant": instant,
+        "hour": hour,
         "moment": moment,
         "local_time": local_time,
         "sentence": sentence,

@@ -7,6 +7,7 @@ A page names its columns once; the address holds what the reader chose
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Final, Generic, TypeVar
@@ -54,7 +55,7 @@ class Column(Struct, Generic[R], frozen=True):
     tone: Callable[[R], str] | None = None
     order: Callable[[R], Value] | None = None
     also: Callable[[R], str] | None = None
-    """What a row is found by next to its texts, such as the ID behind a name."""
+    """What a row is found by next to its texts, such as an ID; rows of one text show it."""
     folded: bool = False
     phone: str = ""
     """Its place on a phone: `state`, `figure` or `second-name`. Where a column has one, the first
@@ -70,6 +71,7 @@ class Cell(Struct, frozen=True):
     tone: str
     places: int
     """Decimals of a number: the same in all rows of its column."""
+    also: str = ""
 
     @property
     def number(self) -> bool:
@@ -203,7 +205,7 @@ class Table(Struct, Generic[R], frozen=True):
             name=self.name,
             title=gettext(self.title),
             heads=[self._head(column, query) for column in across],
-            rows=_cells(across, shown),
+            rows=_cells(across, shown, rows),
             below=self._below(shown),
             folded=self._folded(shown),
             ticks=self._ticks(shown),
@@ -290,7 +292,7 @@ class Table(Struct, Generic[R], frozen=True):
         columns = [one for one in self.columns if one.folded]
         return [
             [
-                Folded(gettext(one.title), *_cells_of(one, [row]))
+                Folded(gettext(one.title), *_cells_of(one, [row], ()))
                 for one in columns
                 if one.value(row) is not None
             ]
@@ -326,12 +328,14 @@ class Table(Struct, Generic[R], frozen=True):
         return f"{self.name}.{word}"
 
 
-def _cells(columns: Sequence[Column[R]], shown: Sequence[R]) -> Sequence[Sequence[Cell]]:
-    return list(zip(*(_cells_of(column, shown) for column in columns), strict=True))
+def _cells(
+    columns: Sequence[Column[R]], shown: Sequence[R], rows: Sequence[R]
+) -> Sequence[Sequence[Cell]]:
+    return list(zip(*(_cells_of(one, shown, rows) for one in columns), strict=True))
 
 
-def _cells_of(column: Column[R], shown: Sequence[R]) -> Sequence[Cell]:
-    values = [column.value(row) for row in shown]
+def _cells_of(column: Column[R], shown: Sequence[R], rows: Sequence[R]) -> Sequence[Cell]:
+    values, alike = [column.value(row) for row in shown], _alike(column, rows)
     places = max(map(_places, values), default=0)
     return [
         Cell(
@@ -340,9 +344,18 @@ def _cells_of(column: Column[R], shown: Sequence[R]) -> Sequence[Cell]:
             column.link(row) if column.link else "",
             column.tone(row) if column.tone else "quiet",
             places,
+            column.also(row) if column.also and value in alike else "",
         )
         for value, row in zip(values, shown, strict=True)
     ]
+
+
+def _alike(column: Column[R], rows: Sequence[R]) -> frozenset[Value]:
+    """Returns the texts of a column that several rows have, which differ in what is behind it."""
+    if column.also is None:
+        return frozenset()
+    times = Counter(text for text, _ in {(column.value(row), column.also(row)) for row in rows})
+    return frozenset(text for text, count in times.items() if count > 1)
 
 
 def _shown(column: Column[R], row: R) -> str:

@@ -1,6 +1,6 @@
 """Points over time for a page: the rows of its table, and the same data for its charts."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -52,12 +52,21 @@ class Timeline(Struct, frozen=True):
         return all(one.health is None for one in self.moments)
 
 
+class Blame(Struct, frozen=True):
+    """The times in which calls that fail are due to what a page is of, or to others alone."""
+
+    own: Sequence[TimeRange]
+    elsewhere: Sequence[TimeRange] = ()
+    is_of_one: bool = False
+    """Whether only what is in the own times is shaded: another cause may be bad around it."""
+
+
 def timeline(
-    points: Sequence[Point], step: Step, view: HealthQuery, shaded: TimeRange | None = None
+    points: Sequence[Point], step: Step, view: HealthQuery, blame: Blame | None = None
 ) -> Timeline:
     """Returns the timeline of some points; what is bad by the calls that are drawn is shaded.
 
-    Of an incident only that `shaded` at its time: another cause may be bad around it.
+    By `blame` what is bad in incidents of others alone is shaded pale.
     """
     moments = [
         Moment(one.start, view.at(TimeRange(one.start, one.start + step.value)), one.health)
@@ -80,17 +89,30 @@ def timeline(
         "unanswered": [one.errors.no_answer if one else None for one in found],
         "p50": [one.time.p50 if one and one.time else None for one in found],
         "p95": [one.time.p95 if one and one.time else None for one in found],
-        "bad": [
-            place
-            for place, one in enumerate(points)
-            if one.health is not None
-            and one.health.status is Status.BAD
-            and (
-                shaded is None or (one.start < shaded.end and one.start + step.value > shaded.start)
-            )
-        ],
     }
+    data |= _shaded(points, step, blame)
     return Timeline(step, moments, data)
+
+
+def _shaded(
+    points: Sequence[Point], step: Step, blame: Blame | None
+) -> Mapping[str, Sequence[int]]:
+    """Returns the places of steps that are bad, and of those that are by others' incidents."""
+
+    def within(one: Point, times: Sequence[TimeRange]) -> bool:
+        return any(one.start < time.end and one.start + step.value > time.start for time in times)
+
+    bad, pale = [], []
+    for place, one in enumerate(points):
+        if one.health is None or one.health.status is not Status.BAD:
+            continue
+        if blame is None or within(one, blame.own):
+            bad.append(place)
+        elif within(one, blame.elsewhere):
+            pale.append(place)
+        elif not blame.is_of_one:
+            bad.append(place)
+    return {"bad": bad, "elsewhere": pale}
 
 
 def successes(points: Sequence[Point]) -> list[float | None]:

@@ -1,5 +1,6 @@
 """Labels of causes and incidents."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -7,25 +8,17 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.localization.language import gettext, translatable
-from mudra.metrics.health.api_names import api_names
-from mudra.metrics.incidents.explanation import cause_text
-from mudra.metrics.incidents.incident import (
-    AaApi,
-    AaCalls,
-    AaReporting,
-    Decision,
-    Ending,
-    Fip,
-    FipApi,
-    Incident,
-    Network,
-    Path,
-    StoredIncident,
-    Subject,
+from mudra.metrics.incidents.incident import Decision, Ending, Incident, StoredIncident, Subject
+from mudra.metrics.incidents.subject import (
+    NO_NAMES,
+    SubjectKind,
+    aa_concerned,
+    fip_concerned,
+    in_title,
+    name_of,
 )
-from mudra.metrics.incidents.subject import SubjectKind, aa_concerned, fip_concerned, name_of
 from mudra.metrics.incidents.verdict import reach_of
-from mudra.metrics.notifications.alarm import symptom_text
+from mudra.metrics.notifications.alarm import title_of
 from mudra.metrics.notifications.severity import Severity
 
 MARKS: Final = {
@@ -67,21 +60,18 @@ def operator_path_of(one: StoredIncident) -> str:
 
 
 def headline(
-    incident: Incident, names: Mapping[str, str] | None = None, *, recovering: bool = False
+    incident: Incident, names: Mapping[str, str] = NO_NAMES, *, recovering: bool = False
 ) -> str:
     """Returns what is broken, in a line, by the names of members; of what recovers that it does."""
-    known, subject = names or {}, subject_label(incident.subject, names)
-    if isinstance(incident.subject, AaReporting):
-        subject = known.get(incident.subject.aa_id, incident.subject.aa_id)
-    return f"{subject}: {gettext(_RECOVERING) if recovering else symptom_text(incident)}"
+    if recovering:
+        return f"{in_title(incident.subject, names)}: {gettext(_RECOVERING)}"
+    return title_of(incident, names)
 
 
-def member_headline(
-    incident: Incident, names: Mapping[str, str], *, recovering: bool = False
-) -> str:
-    """Returns what is broken, in a line of a member's page, in the language of the page."""
-    symptom = gettext(_RECOVERING) if recovering else symptom_text(incident)
-    return f"{cause_text(incident, names)}: {symptom}"
+def distinct_names(names: Mapping[str, str]) -> Mapping[str, str]:
+    """Returns names of which no two are alike: namesakes have their ID with them."""
+    bearers = Counter(names.values())
+    return {one: f"{name} ({one})" if bearers[name] > 1 else name for one, name in names.items()}
 
 
 Heading = Callable[[Incident, bool], str]
@@ -141,30 +131,6 @@ def mark_of(causes: Sequence[StoredIncident]) -> str:
     if latest.cause.ambiguous_with:
         return AMBIGUOUS[0]
     return MARKS[name_of(latest.subject).kind][0]
-
-
-def subject_label(subject: Subject, names: Mapping[str, str] | None = None) -> str:
-    """Returns the label of an incident's subject, by the names of members where they are given."""
-    known = names or {}
-    aa, fip = (
-        known.get(one, one) if one else ""
-        for one in (aa_concerned(subject), fip_concerned(subject))
-    )
-    match subject:
-        case Fip():
-            return fip
-        case FipApi(_, code):
-            return f"{fip}: {api_names(code)}"
-        case AaCalls():
-            return gettext("%(aa)s: calls to FIPs", aa=aa)
-        case AaApi(_, code):
-            return gettext("%(aa)s: %(api)s to FIPs", aa=aa, api=api_names(code))
-        case AaReporting():
-            return gettext("%(aa)s: missing reports", aa=aa)
-        case Path():
-            return gettext("%(aa)s to %(fip)s", aa=aa, fip=fip)
-        case Network():
-            return gettext("The whole network")
 
 
 def subject_ids(subject: Subject) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download
-from mudra.console.health.charts import compare, drawn, marks_of, timeline
+from mudra.console.health.charts import Blame, compare, drawn, marks_of, timeline
 from mudra.console.health.health_query import HealthQuery
 from mudra.console.health.lazy_fragment import LazyFragment
 from mudra.console.health.tables import moments_table
@@ -33,12 +33,12 @@ async def over_time(
     fip_id: str | None = None,
     codes: frozenset[str] = frozenset(),
     changes: Sequence[Happening] = (),
-    incident: Incident | None = None,
+    blame: Blame | None = None,
 ) -> Mapping[str, object] | Download:
     """Reads the health of each step; returns the values of `health_over_time.html`, or the CSV.
 
-    Over `codes` together, else over the API of the view; `changes` are marked. On the page of an
-    `incident` its own bad windows are shaded.
+    Over `codes` together, else over the API of the view; `changes` are marked. What is bad is
+    shaded, by `blame` pale where it is another's.
     """
     charted = view.in_course
     step, health = step_for(charted.within), page_context.tx.service(HealthService)
@@ -48,8 +48,7 @@ async def over_time(
             return await health.steps(within, step, codes, aa_id=aa_id, fip_id=fip_id)
         return await health.points(within, step, view.code, aa_id=aa_id, fip_id=fip_id)
 
-    own = None if incident is None else TimeRange(incident.began, incident.last_bad + WINDOW)
-    times = timeline(await points(charted.within), step, charted, own)
+    times = timeline(await points(charted.within), step, charted, blame)
     if view.compare:
         await compare(times, charted.within, points)
     times.data["marks"] = drawn(marks_of(changes))
@@ -61,6 +60,11 @@ async def over_time(
         "moments": table.view(times.moments, query),
         "opened": OVER_TIME.is_opened(page_context.query),
     }
+
+
+def of_incident(found: Incident) -> Blame:
+    """Returns what shades the bad windows of an incident alone, on its own page."""
+    return Blame([TimeRange(found.began, found.last_bad + WINDOW)], is_of_one=True)
 
 
 async def latest_windows(

@@ -15,7 +15,6 @@ from mudra.console.health.labels import (
     operator_path_of,
     state_label,
     subject_ids,
-    subject_label,
 )
 from mudra.localization.language import gettext, ngettext, translatable
 from mudra.metrics.health.api_names import api_name, type_name
@@ -23,6 +22,7 @@ from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
 from mudra.metrics.incidents.contrast import Contrast
 from mudra.metrics.incidents.incident import AaApi, AaCalls, StoredIncident, Subject
+from mudra.metrics.incidents.subject import text_of
 from mudra.metrics.incidents.verdict import reach_of
 from mudra.metrics.notifications.severity import Severity, severity_of
 from mudra.metrics.payload.catalogue import Tag
@@ -64,7 +64,13 @@ def apis_table(name: str, title: str, first: str, *of_members: Column[ApiRow]) -
         name,
         title,
         (
-            Column("who", first, lambda row: row.who, link=lambda row: row.link),
+            Column(
+                "who",
+                first,
+                lambda row: row.who,
+                link=lambda row: row.link,
+                also=lambda row: row.entity_id,
+            ),
             *of_members,
             Column("status", translatable("Status"), _status, "tag", tone=_tone, order=_order),
             Column("success", _SUCCESS, lambda row: success_of(row.api.health), "number"),
@@ -154,7 +160,7 @@ def incidents_table(
             Column(
                 "what",
                 translatable("What"),
-                lambda one: subject_label(one.incident.subject, names),
+                lambda one: text_of(one.incident.subject, names),
                 link=operator_path_of,
                 also=lambda one: subject_ids(one.incident.subject),
             ),
@@ -308,7 +314,7 @@ def _order(row: ApiRow) -> str | None:
 
 def success_of(health: Health | None) -> float | None:
     """Returns success as a percentage; None where it is not known."""
-    return percentage(health.success) if health else None
+    return percentage(health.success, 1) if health else None
 
 
 class _Errors(Struct, frozen=True):

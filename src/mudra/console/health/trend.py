@@ -10,16 +10,16 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.console.framework.page_context import PageContext
-from mudra.console.health.charts import Mark, Timeline, compare, drawn, marks_of, timeline
+from mudra.console.health.charts import Blame, Mark, Timeline, compare, drawn, marks_of, timeline
 from mudra.console.health.grid import HEALTH
 from mudra.console.health.health_query import HealthQuery, shown_codes
 from mudra.console.health.lazy_fragment import LazyFragment
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.incidents.explanation import causes_of, of_api
-from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.explanation import causes_of, concerns, of_api
+from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
-from mudra.metrics.incidents.subject import fip_concerned
-from mudra.metrics.payload.catalogue import CUSTOMER_CODES
+from mudra.metrics.incidents.subject import fip_concerned, fip_of
+from mudra.metrics.payload.catalogue import CUSTOMER_CODES, WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import Step, step_for
@@ -96,6 +96,25 @@ async def causes_over(page_context: PageContext, view: HealthQuery) -> Sequence[
     return [one for one in causes_of(stored, view.within) if of_api(one.incident, view.code)]
 
 
+async def blame_within(
+    page_context: PageContext, view: HealthQuery, fip_id: str | None
+) -> Blame | None:
+    """Returns when a FIP had incidents of its own, and when others reached it; None for no FIP."""
+    if fip_id is None:
+        return None
+    found = [
+        one.incident
+        for one in await causes_over(page_context, view)
+        if concerns(one.incident, None, fip_id)
+    ]
+    own = [one for one in found if fip_of(one.subject)]
+    return Blame([_time_of(one) for one in own], [_time_of(one) for one in found if one not in own])
+
+
+def _time_of(found: Incident) -> TimeRange:
+    return TimeRange(found.began, found.ended or found.last_bad + WINDOW)
+
+
 async def lanes_of(
     page_context: PageContext,
     view: HealthQuery,
@@ -111,7 +130,8 @@ async def lanes_of(
         codes = frozenset({view.code}) if view.code else _codes(found)
         points = await health.steps(within, step, codes, fip_id=fip_id)
         first = points[0].start if points else first
-        lanes.append(_lane(names.get(fip_id, fip_id), path(fip_id), points, step, found))
+        own = [one for one in found if fip_of(one.incident.subject)]
+        lanes.append(_lane(names.get(fip_id, fip_id), path(fip_id), points, step, own))
     return Lanes(
         (within.start - first) / step.value,
         (within.end - within.start) / step.value,

@@ -24,12 +24,15 @@ class LineChart(Struct, frozen=True):
     """Places before the first value, which are left out."""
 
 
-def line_chart(values: Sequence[float | None]) -> LineChart:
+def line_chart(values: Sequence[float | None], *, whole: bool = False) -> LineChart:
     """Returns the line of percentages, from the first that is known; a gap where one is not.
+
+    The `whole` line begins with the first place, known or not.
 
     Each hour or day is level from its beginning to its end: no slope between two of them is known.
     """
-    skipped = next((at for at, one in enumerate(values) if one is not None), len(values))
+    first = next((at for at, one in enumerate(values) if one is not None), len(values))
+    skipped = 0 if whole and first < len(values) else first
     shown = values[skipped:]
     known = [one for one in shown if one is not None]
     lowest = min(known, default=None)

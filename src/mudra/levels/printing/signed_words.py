@@ -17,10 +17,10 @@ from mudra.metrics.payload.catalogue import TYPE_OF_API
 
 _AND: Final = translatable(" and ")
 _CAUSES: Final = (
-    translatable("Network"),
+    translatable("The whole network"),
     translatable("Path between %(aa)s and %(fip)s"),
     translatable("%(aa)s, calls to FIPs"),
-    translatable("%(aa)s, metrics"),
+    translatable("%(aa)s, missing reports"),
     translatable("maintenance of %(member)s"),
     translatable("maintenance beyond the rule"),
     translatable("maintenance announced too late"),

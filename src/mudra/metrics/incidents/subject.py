@@ -101,12 +101,22 @@ def text_of(subject: Subject, names: Names = NO_NAMES) -> str:
         case AaApi(aa_id, code):
             return f"{_member('AA', aa_id, names)}, {api_names(code)}"
         case AaReporting(aa_id):
-            return gettext("%(aa)s, metrics", aa=_member("AA", aa_id, names))
+            return gettext("%(aa)s, missing reports", aa=_member("AA", aa_id, names))
         case Path(aa_id, fip_id):
             aa, fip = names.get(aa_id, aa_id), names.get(fip_id, fip_id)
             return gettext("Path between %(aa)s and %(fip)s", aa=aa, fip=fip)
         case Network():
-            return gettext("Network")
+            return gettext("The whole network")
+
+
+def in_title(subject: Subject, names: Names = NO_NAMES) -> str:
+    """Returns the text that names a subject before what is wrong with it.
+
+    Of an AA that does not report this is the AA: what is wrong says the rest.
+    """
+    if isinstance(subject, AaReporting):
+        return _member("AA", subject.aa_id, names)
+    return text_of(subject, names)
 
 
 def in_sentence(subject: Subject, names: Names = NO_NAMES) -> str:
@@ -116,7 +126,7 @@ def in_sentence(subject: Subject, names: Names = NO_NAMES) -> str:
             aa, fip = names.get(aa_id, aa_id), names.get(fip_id, fip_id)
             return gettext("the path between %(aa)s and %(fip)s", aa=aa, fip=fip)
         case Network():
-            return gettext("the network")
+            return gettext("the whole network")
         case _:
             return text_of(subject, names)
 

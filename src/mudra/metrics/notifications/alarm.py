@@ -31,7 +31,7 @@ from mudra.metrics.incidents.incident_change import (
     Updated,
     Withdrawn,
 )
-from mudra.metrics.incidents.subject import NO_NAMES, Names, in_sentence, text_of
+from mudra.metrics.incidents.subject import NO_NAMES, Names, in_sentence, in_title, text_of
 from mudra.metrics.rollup.percentage import failing_text
 
 _SYMPTOMS: Final = {
@@ -90,7 +90,7 @@ def alarm_of(
             return Alarm(_begun(incident, zone, names), _timeline(incident, zone, names))
         case Reopened(_, incident):
             again = gettext("again %(symptom)s", symptom=symptom_text(incident))
-            title = f"{text_of(incident.subject, names)}: {again}"
+            title = f"{in_title(incident.subject, names)}: {again}"
             return Alarm(title, _timeline(incident, zone, names))
         case Moved(known, incident):
             was = gettext(
@@ -100,11 +100,11 @@ def alarm_of(
             text = f"{was}\n{_timeline(incident, zone, names)}"
             return Alarm(_begun(incident, zone, names), text)
         case Closed(_, incident):
-            title = f"{text_of(incident.subject, names)}: {_over(incident)}"
+            title = f"{in_title(incident.subject, names)}: {_over(incident)}"
             return Alarm(title, _timeline(incident, zone, names))
         case Withdrawn(known, _) if known.ended is None:
             return Alarm(
-                text_of(known.subject, names) + ": " + gettext("alarm withdrawn"),
+                in_title(known.subject, names) + ": " + gettext("alarm withdrawn"),
                 gettext(
                     "Reports that came late or were replaced show no incident from %(at)s.",
                     at=time_text(known.began, zone),
@@ -112,7 +112,7 @@ def alarm_of(
             )
         case Elsewhere(known, _):
             return Alarm(
-                text_of(known.subject, names) + ": " + gettext("over for you"),
+                in_title(known.subject, names) + ": " + gettext("over for you"),
                 gettext(
                     "Bad since %(began)s. What goes on has another cause, which does not concern"
                     " you: you get no more alarms about it.",
@@ -124,8 +124,11 @@ def alarm_of(
 
 
 def title_of(incident: Incident, names: Names = NO_NAMES) -> str:
-    """Returns what is wrong, and at which member: "FIP KAVERI-FIP: 60 % of calls failing"."""
-    return f"{text_of(incident.subject, names)}: {symptom_text(incident)}"
+    """Returns what is wrong, and where, such as "Kaveri Bank, consent: 60 % of calls failing".
+
+    Pages, emails and messages all name an incident by it.
+    """
+    return f"{in_title(incident.subject, names)}: {symptom_text(incident)}"
 
 
 def _begun(incident: Incident, zone: tzinfo, names: Names) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
-from mudra.metrics.incidents.window_reports import REPORT_GRACE
+from mudra.metrics.incidents.window_reports import REPORT_GRACE, deadline_of
 from mudra.metrics.payload.catalogue import WINDOW, Tag, day_start, hour_start, window_start
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _BY_WINDOWS: Final = timedelta(hours=2)
 _BY_HOURS: Final = timedelta(days=2)
+_MOST_NAMED: Final = 3
+"""AAs that are named where reports lack; of more there is a list."""
 FOREVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
@@ -184,6 +186,19 @@ class Coverage(Struct, frozen=True):
             windows_expected=sum(expected for _, expected in counted),
         )
 
+    def reported_until(self, end: datetime, now: datetime, aa_id: str = "") -> datetime:
+        """Returns up to when the reports of a time came, if all that are due did.
+
+        Each AA reports its windows in order, so what is early follows what is due.
+        """
+        early = [
+            self.early.get((one, tag), 0)
+            for one in self.expected
+            if aa_id in {"", one}
+            for tag in Tag
+        ]
+        return min(end, due_until(now) + min(early, default=0) * WINDOW)
+
     def _reports(self, aa_id: str) -> tuple[int, int]:
         """Returns the reports of an AA that were received, and those that were expected."""
         received = expected = 0
@@ -192,6 +207,53 @@ class Coverage(Struct, frozen=True):
             received += min(self.received.get((aa_id, tag), 0) - early, due) + early
             expected += due + early
         return received, expected
+
+
+class Completeness(Struct, frozen=True):
+    """The reports of a time: those received and expected, and up to when they came."""
+
+    proof: Proof
+    until: datetime
+    end: datetime
+    """The end of the time, up to the last window that is over."""
+    lacking: Sequence[str] = ()
+    """The names of the AAs of which reports are missing, where they are few."""
+
+    @property
+    def is_pending(self) -> bool:
+        """Returns whether the newest windows were not reported, and may still be."""
+        return self.until < self.end
+
+    @property
+    def due(self) -> datetime:
+        """The time until which the last of the pending windows has to be reported."""
+        return deadline_of(self.end - WINDOW)
+
+
+def completeness(
+    coverage: Coverage,
+    within: TimeRange,
+    now: datetime,
+    aa_id: str = "",
+    names: Mapping[str, str] | None = None,
+) -> Completeness:
+    """Returns how complete the reports are; AAs of which some are missing have these `names`."""
+    end = min(within.end, window_start(now))
+    lacking = [
+        (names or {}).get(one, one)
+        for one in sorted(coverage.expected)
+        if aa_id in {"", one} and _lacks(coverage.proof(one))
+    ]
+    return Completeness(
+        coverage.proof(aa_id),
+        coverage.reported_until(end, now, aa_id),
+        end,
+        lacking if names is not None and len(lacking) <= _MOST_NAMED and not aa_id else (),
+    )
+
+
+def _lacks(proof: Proof) -> bool:
+    return proof.windows_received < proof.windows_expected
 
 
 def expected_windows(

@@ -15,8 +15,8 @@ from mudra.levels.budgets.burn_store import StoredBurn
 from mudra.levels.printing.labels import measure_text
 from mudra.localization.language import current, gettext, ngettext, translatable
 from mudra.metrics.incidents.incident import AaReporting, StoredIncident
-from mudra.metrics.incidents.subject import NO_NAMES, Names, name_of, text_of
-from mudra.metrics.notifications.alarm import symptom_text
+from mudra.metrics.incidents.subject import NO_NAMES, Names, name_of
+from mudra.metrics.notifications.alarm import title_of
 from mudra.metrics.notifications.webhook import Webhook
 from mudra.metrics.payload.held_reports import HeldReport
 from mudra.metrics.subscriptions.subscription import MAX_CONFIRMATIONS_AN_HOUR, MAX_WAITING, Crowd
@@ -99,7 +99,7 @@ def incident_row(stored: StoredIncident, names: Names = NO_NAMES) -> DashboardRo
         stored.incident_id,
         name.entity_id,
         incident.began,
-        f"{text_of(incident.subject, names)}: {symptom_text(incident)}{taken}",
+        f"{title_of(incident, names)}{taken}",
         act,
     )
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from tests.support.metrics.incidents import an_incident
 
-from mudra.console.health.labels import cause_lines
+from mudra.console.health.labels import cause_lines, named_headline
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, Fip, FipApi, StoredIncident
 
 NOW = datetime(2026, 11, 24, 6, tzinfo=UTC)
@@ -14,9 +14,11 @@ def test_a_cause_has_the_headline_that_the_board_has() -> None:
     subjects = FipApi("KAVERI-FIP", "fif"), AaReporting("KRISHNA-AA")
     found = [StoredIncident("1", an_incident(one, NOW), None) for one in subjects]
 
-    headings = {line.heading.partition(": ")[0] for line in cause_lines(found)}
+    heading = named_headline({"KAVERI-FIP": "Kaveri Bank"})
 
-    assert headings == {"KAVERI-FIP", "KRISHNA-AA"}
+    headings = {line.heading.partition(": ")[0] for line in cause_lines(found, heading=heading)}
+
+    assert headings == {"Kaveri Bank, FI fetch", "AA KRISHNA-AA"}
 
 
 def test_the_cause_at_the_member_of_the_page_comes_before_one_that_reaches_it() -> None:

@@ -73,10 +73,10 @@ def test_the_incident_that_affects_most_calls_now_is_first_and_recovering_ones_a
 
     rows = cause_rows(found, NOW + WINDOW, NOW + WINDOW)
 
-    assert [row.what.partition(":")[0] for row in rows] == [
+    assert [row.what.partition(":")[0].split()[-1] for row in rows] == [
         "MANY-FIP",
         "FEW-FIP",
         "A-AA",
         "WELL-FIP",
     ]
-    assert rows[-1].what == "WELL-FIP: recovering"
+    assert rows[-1].what == "FIP WELL-FIP: recovering"

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.comparison.funnel import Funnel, Stage, StepOfFunnel
+from mudra.comparison.funnel import MIN_CALLS, Funnel, Stage, StepOfFunnel
 from mudra.comparison.weeks import week_name, week_start
 from mudra.console.framework.table import Column, Table
 from mudra.localization.language import gettext, translatable
@@ -168,8 +168,17 @@ def _shares() -> Sequence[Column[Funnel]]:
 
 def _share(stage: Stage, name: str) -> Column[Funnel]:
     return Column[Funnel](
-        stage.value, name, lambda one: percentage(one.step(stage).done_share, 1), "number"
+        stage.value,
+        name,
+        lambda one: percentage(one.step(stage).done_share, 1),
+        "number",
+        tone=lambda one: "bad" if _is_bad(one.step(stage)) else "quiet",
     )
+
+
+def _is_bad(one: StepOfFunnel) -> bool:
+    """Returns whether a step with enough calls loses more than the network's rule allows."""
+    return one.begun >= MIN_CALLS and 100 * (one.lost_share or 0) > _MUCH
 
 
 def facts_of(

@@ -59,14 +59,14 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         if kind is EntityType.AA
         else subjects_table("aa", "AA", lambda one: one.aa_id, None, names)
     )
-    query = page_context.query
+    query, shown = page_context.query, role_view(compared, now, member.entity_id)
     return (
         table.export(others, query)
         or by_week().export(weeks, query)
         or {
             **facts_of(whole[0], weeks, query),
             "subjects": [table.view(others, query)],
-            "compared": role_view(compared, now, member.entity_id),
+            "compared": shown if shown.lines or "week" in query else None,
         }
     )
 

@@ -1,7 +1,7 @@
 """The volume of calls by hour and day, next to earlier weeks, and what is expected."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from litestar.types import ControllerRouterHandler
@@ -22,7 +22,9 @@ from mudra.localization.language import translatable
 from mudra.shared.entity_type import EntityType
 
 _HEIGHT: Final = 72
+_HATCH: Final = 8
 _STEP: Final = 6
+_HOUR: Final = timedelta(hours=1)
 _LEAST_DAYS: Final = 7
 """Days that are drawn, of which the first may be empty; others before the first call are not."""
 _METHODS: Final = {
@@ -90,7 +92,11 @@ class VolumeView(Struct, frozen=True):
     hours: Picture
     method: str
     last_day: int
-    """Calls of the last 24 hours, as far as they were reported."""
+    """Calls of the last 24 whole hours, as far as they were reported."""
+    until: datetime
+    """The end of these hours."""
+    change: float | None
+    """By how many percent they are more than the 24 hours before; None where these lack reports."""
 
 
 @page.get("/entity/{entity_id:str}/volume", gate=READER)
@@ -150,8 +156,16 @@ def _view(found: VolumeOfSubject) -> VolumeView:
     gaps = _gaps([one.calls for one in found.hours])
     if gaps:
         by_hour = replace(by_hour, lines={"unreported": gaps, **by_hour.lines})
-    last_day = sum(calls for _, calls, _ in hours)
-    return VolumeView(found, _picture(days, {}), by_hour, method, last_day)
+    last_day, before = sum(calls for _, calls, _ in hours), found.day_before
+    return VolumeView(
+        found,
+        _picture(days, {}),
+        by_hour,
+        method,
+        last_day,
+        found.hours[-1].start + _HOUR,
+        None if not before or gaps else 100 * (last_day - before) / before,
+    )
 
 
 def _picture(
@@ -182,12 +196,12 @@ def _bar(place: int, at: date, calls: int, kind: str, *, most: int) -> Bar:
 
 
 def _gaps(line: Sequence[int | None]) -> str:
-    """Returns the outline of the places of which nothing is known: these are not zero."""
-    width = _STEP - 1
+    """Returns the hatching of the places of which nothing is known: these are not zero."""
     return "".join(
-        f"M{place * _STEP} 0h{width}v{_HEIGHT}h-{width}z"
+        f"M{place * _STEP} {low}l{_STEP} -{_HATCH}"
         for place, calls in enumerate(line)
         if calls is None
+        for low in range(_HATCH, _HEIGHT + 1, _HATCH)
     )
 
 

@@ -17,7 +17,6 @@ from mudra.console.framework.navigation import member_path, operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, LongAct, Outcome, RenderedPage
-from mudra.console.health.labels import subject_label
 from mudra.console.pages.levels.view import (
     BudgetRow,
     api_rows,
@@ -42,6 +41,7 @@ from mudra.levels.target import ROLES, Measure
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.explanation import may_see
 from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.subject import text_of
 from mudra.metrics.payload.catalogue import CALL_CODES
 from mudra.shared.refusal import Refusal
 
@@ -196,9 +196,7 @@ async def _report_page(
         "reasons": [(reason_words(each), each) for each in report.reasons],
         "changes": [change_texts(each) for each in report.changes],
         "incidents": _pages(page_context, incidents),
-        "labels": {
-            one.incident_id: subject_label(one.incident.subject, names) for one in incidents
-        },
+        "labels": {one.incident_id: text_of(one.incident.subject, names) for one in incidents},
         "contest": contest_path(listed.entity_id, about="line"),
         "is_own": readable is not None and listed.entity_id != _NETWORK,
         "names": names,

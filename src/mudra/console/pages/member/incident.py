@@ -16,8 +16,15 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, Outcome, RenderedPage
 from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import state_now
-from mudra.console.health.labels import SEVERITY_TONES, member_headline, state_label
-from mudra.console.health.over_time import LATER, OVER_TIME, PART, latest_windows, over_time
+from mudra.console.health.labels import SEVERITY_TONES, headline, state_label
+from mudra.console.health.over_time import (
+    LATER,
+    OVER_TIME,
+    PART,
+    latest_windows,
+    of_incident,
+    over_time,
+)
 from mudra.console.timeline.timeline_pages import changed_before, reader_of
 from mudra.http.auth.gates import READER
 from mudra.localization.language import gettext, ngettext, translatable
@@ -27,7 +34,7 @@ from mudra.metrics.incidents.explanation import changed_by, may_see
 from mudra.metrics.incidents.incident import AaReporting, Ending, Incident, StoredIncident, seen_at
 from mudra.metrics.incidents.incident import TimelineChange as Change
 from mudra.metrics.incidents.incident_service import IncidentService, NoSuchIncident
-from mudra.metrics.incidents.subject import aa_concerned, fip_concerned, in_sentence
+from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned, in_sentence
 from mudra.metrics.notifications.alarm import ambiguity, counted_text
 from mudra.metrics.notifications.severity import severity_of
 from mudra.metrics.rollup.percentage import percentage
@@ -118,7 +125,7 @@ async def _state(
     return {
         "stored": stored,
         "incident": found,
-        "headline": member_headline(found, names, recovering=state.recovering),
+        "headline": headline(found, names, recovering=state.recovering),
         "state": state_label(stored, recovering=state.recovering),
         "state_now": state,
         "judged_until": judged_until,
@@ -128,7 +135,9 @@ async def _state(
         "changed_by": changed_by(found),
         "counted": counted_text(found) if state.tone == "bad" else "",
         "seen_by": seen_by(found, page_context.member.entity_id),
-        "apis": api_names(",".join(sorted(found.cause.affected_apis))),
+        "apis": ""
+        if codes_of(found.subject)  # the headline has them
+        else api_names(",".join(sorted(found.cause.affected_apis))),
         "reporting": isinstance(found.subject, AaReporting),
         "happened": happened(stored, names),
         "names": names,
@@ -150,7 +159,7 @@ async def _charts(
         aa_id=calls.aa_id,
         fip_id=calls.fip_id,
         codes=shown_codes(found),
-        incident=found,
+        blame=of_incident(found),
     )
 
 

@@ -57,6 +57,7 @@ from mudra.shared.unavailable import ServiceUnavailable
 _log = structlog.get_logger()
 _RECENT: Final = timedelta(days=14)
 _MAX_OPEN: Final = 20
+_QUARTER: Final = timedelta(hours=6)
 
 _MAX_RECENT: Final = 20
 """The closed incidents on the first page; institutions' pages show all."""
@@ -81,7 +82,9 @@ def _network_page(
     silent_since = None if is_current(reported_until, dependencies.clock()) else reported_until
     query = dict(request.query_params.items())
     export = (
-        APIS_OF_ALL.export(lines_of(snapshot.fips, names_of(snapshot.fips)), query)
+        APIS_OF_ALL.export(
+            lines_of(snapshot.fips, names_of(snapshot.fips), open_now=snapshot.incidents), query
+        )
         if "export" in query
         else None
     )
@@ -89,7 +92,7 @@ def _network_page(
         return download(export)
     states, names = states_of(snapshot, dependencies.clock()), names_of(snapshot.fips)
     found = page_of(states, query, kept)
-    apis = lines_of([line.fip for line in found.lines], names, _suffix(kept))
+    apis = lines_of([line.fip for line in found.lines], names, _suffix(kept), snapshot.incidents)
     since = snapshot.as_of - _RECENT
     here = {line.fip.fip_id for line in found.lines} if found.is_filtered else set(names)
     open_now = [one for one in open_incidents(snapshot) if one.fip_id in here]
@@ -144,12 +147,15 @@ def _fip_page(
     if state is None:
         return None
     fip = state.fip
-    query, apis = dict(request.query_params.items()), lines_of([fip], {fip_id: fip.name})
+    query, apis = (
+        dict(request.query_params.items()),
+        lines_of([fip], {fip_id: fip.name}, open_now=snapshot.incidents),
+    )
     export = APIS_OF_ONE.export(apis, query) or DAYS.export(fip.days, query)
     if export is not None:
         return download(export)
     incidents = [one for one in snapshot.incidents if one.fip_id == fip_id]
-    line, by_hour = line_of(state, days_shown([fip])), line_chart(fip.success_by_hour)
+    line = line_of(state, days_shown([fip]))
     hours_end = hour_start(snapshot.as_of)
     shown = page(
         "status_fip.html",
@@ -168,9 +174,8 @@ def _fip_page(
             "apis": APIS_OF_ONE.view(apis, query),
             "days": DAYS.view(line.days, query),
             "by_day": line_chart([one.success_percentage for one in fip.days]),
-            "by_hour": by_hour,
-            "hours_began": hours_end - timedelta(hours=len(fip.success_by_hour) - by_hour.skipped),
-            "hours_end": hours_end,
+            "by_hour": line_chart(fip.success_by_hour, whole=True),
+            "hours": [hours_end - ago * _QUARTER for ago in range(4, -1, -1)],
             "names": {fip.fip_id: fip.name},
             "levels_link": _levels_link(cached, {"levels.q": fip_id, **kept}),
         },

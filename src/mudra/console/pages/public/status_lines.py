@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.console.pages.public.status_groups import GroupLink, group_links, title_of
 from mudra.localization.language import gettext, ngettext, translatable
@@ -233,7 +234,11 @@ def days_shown(fips: Iterable[FipHistory]) -> int:
 def line_of(one: FipState, count: int = 0) -> FipLine:
     """Returns an institution with so many of its latest days, 0 for all; the summary is of all."""
     days = one.fip.days[-count:]
-    return FipLine(one.fip, one.state, one.tone, _bars(days), _marks(days), _summary(one), days)
+    drawn = days
+    if one.tone == "bad" and days and days[-1].state is DayState.PARTLY:
+        # What is disrupted now is no amber day, next to a red one of what recovered.
+        drawn = [*days[:-1], replace(days[-1], state=DayState.BAD)]
+    return FipLine(one.fip, one.state, one.tone, _bars(drawn), _marks(drawn), _summary(one), days)
 
 
 def _summary(one: FipState) -> str:
@@ -298,6 +303,12 @@ def _of_measured_days(good: int, known: int) -> str:
         return ngettext(
             "No disruption on the %(num)s day measured so far",
             "No disruption on the %(num)s days measured so far",
+            known,
+        )
+    if not good:
+        return ngettext(
+            "Disrupted on the only day measured so far",
+            "Disrupted on all %(num)s days measured so far",
             known,
         )
     return ngettext(

@@ -1,6 +1,6 @@
 """The tables of the public status: APIs over 24 hours, an institution day by day, and levels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 from urllib.parse import quote
 
@@ -11,7 +11,8 @@ from mudra.levels.printing.published import PublicLevel
 from mudra.localization.language import translatable
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.public_rows import PublicRow
-from mudra.metrics.health.status_history import Day, DayState, FipHistory
+from mudra.metrics.health.status_history import Day, DayState, FipHistory, PublicIncident
+from mudra.metrics.incidents.incident import API_SEPARATOR, Effect
 from mudra.metrics.payload.catalogue import FEED_APIS
 
 _STATES: Final = {
@@ -20,6 +21,7 @@ _STATES: Final = {
     Status.UNSURE: (translatable("no data"), "quiet"),
 }
 _TOO_FEW: Final = translatable("too few calls"), "quiet"
+_DISRUPTED: Final = translatable("disrupted now"), "bad"
 _DAYS: Final = {
     DayState.GOOD: (translatable("good"), "good"),
     DayState.PARTLY: (translatable("an incident"), "warn"),
@@ -38,17 +40,40 @@ class ApiLine(Struct, frozen=True):
     row: PublicRow
     suffix: str
     """What links to the institution end with: the language that was asked for."""
+    is_disrupted: bool = False
+    """Whether an incident of it is open, however well the day was."""
 
 
 def lines_of(
-    fips: Sequence[FipHistory], names: Mapping[str, str], suffix: str = ""
+    fips: Sequence[FipHistory],
+    names: Mapping[str, str],
+    suffix: str = "",
+    open_now: Iterable[PublicIncident] = (),
 ) -> list[ApiLine]:
     """Returns every API of these institutions, under these names."""
-    return [ApiLine(fip, names[fip.fip_id], row, suffix) for fip in fips for row in fip.apis]
+    disrupted = {
+        (one.fip_id, code)
+        for one in open_now
+        if one.ended is None and one.effect is Effect.DISRUPTED
+        for code in one.type.split(API_SEPARATOR)
+    }
+    return [
+        ApiLine(
+            fip,
+            names[fip.fip_id],
+            row,
+            suffix,
+            not disrupted.isdisjoint({(fip.fip_id, ""), (fip.fip_id, FEED_APIS[row.api].value)}),
+        )
+        for fip in fips
+        for row in fip.apis
+    ]
 
 
-def _state(row: PublicRow) -> tuple[str, str]:
-    return _TOO_FEW if row.too_few_calls else _STATES[row.status]
+def _state(line: ApiLine) -> tuple[str, str]:
+    if line.is_disrupted:
+        return _DISRUPTED
+    return _TOO_FEW if line.row.too_few_calls else _STATES[line.row.status]
 
 
 _OF_AN_API: Final = (
@@ -58,9 +83,9 @@ _OF_AN_API: Final = (
     Column[ApiLine](
         "status",
         translatable("Status"),
-        lambda line: _state(line.row)[0],
+        lambda line: _state(line)[0],
         "tag",
-        tone=lambda line: _state(line.row)[1],
+        tone=lambda line: _state(line)[1],
     ),
     Column[ApiLine]("calls", translatable("Calls"), lambda line: line.row.requests, "number"),
     Column[ApiLine](

@@ -303,7 +303,7 @@ def test_a_filter_shows_the_open_incidents_of_what_it_found_and_each_leads_to_it
     well = text_of(get(pages.status, q="1776"))
     none = text_of(get(pages.status, q="nowhere"))
 
-    assert f'<h3><a href="/status/fip/{BROKEN}">Gramin Bank of District 1777</a>: FI' in everything
+    assert f'<h3><a href="/status/fip/{BROKEN}">Gramin Bank of District 1777</a>, FI' in everything
     assert f'<h3><a href="/status/fip/{BROKEN}?lang=hi">' in broken
     assert 'id="open-now"' not in well
     assert ">None.<" in well

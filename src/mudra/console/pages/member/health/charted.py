@@ -9,12 +9,15 @@ from msgspec.structs import replace
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download
 from mudra.console.health.health_query import HealthQuery, leading, of_incident, worst_open
+from mudra.console.health.labels import distinct_names
 from mudra.console.health.over_time import over_time
-from mudra.console.health.trend import by_fip, causes_over, lanes_of
+from mudra.console.health.trend import blame_within, by_fip, causes_over, lanes_of
+from mudra.localization.language import ngettext
+from mudra.metrics.health.health import Status
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.picture import Row
 from mudra.metrics.incidents.incident import StoredIncident
-from mudra.metrics.incidents.subject import aa_concerned, fip_concerned
+from mudra.metrics.incidents.subject import aa_concerned, fip_concerned, fip_of
 from mudra.metrics.payload.catalogue import CUSTOMER_CODES, Tag
 from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.shared.entity_type import EntityType
@@ -31,13 +34,16 @@ class Charted(Struct, frozen=True):
     aa_id: str | None
     fip_id: str | None
 
-    def shown(self, rows: Sequence[Row], kind: EntityType) -> Mapping[str, object]:
+    def shown(
+        self, rows: Sequence[Row], kind: EntityType, incidents: Sequence[StoredIncident]
+    ) -> Mapping[str, object]:
         """Returns what the page shows of these calls, which are some of its rows."""
         of_fip = [row for row in rows if self.fip_id in {None, row.subject.fip_id}]
         return {
             "leading": self.view,
             "charted_fip": "" if kind is EntityType.FIP else self.fip_id or "",
             "figure": figure_of(of_fip, self.view.code),
+            "blame": _blame_of(self, rows, incidents, kind),
         }
 
 
@@ -90,6 +96,39 @@ def charted_of(
     return Charted(view, aa_id, _fails_most(rows, view.code) if followed else None)
 
 
+def _blame_of(
+    drawn: Charted, rows: Sequence[Row], incidents: Sequence[StoredIncident], kind: EntityType
+) -> str:
+    """Returns how many of the AAs see what fails now at a FIP: the answer to "is it us?"."""
+    own = [one for one in incidents if fip_of(one.incident.subject) and one.is_open]
+    if kind is not EntityType.FIP or not own or not drawn.view.code:
+        return ""
+    seen = [
+        api.health.status
+        for row in rows
+        for api in row.apis
+        if api.type == drawn.view.code and api.tag is Tag.REQUESTS
+        if api.health is not None and api.health.status is not Status.UNSURE
+    ]
+    bad = seen.count(Status.BAD)
+    if bad == len(seen) > 1:
+        return ngettext(
+            "The AA with enough calls sees it: it is on your side.",
+            "All %(num)s AAs with enough calls see it: it is on your side.",
+            bad,
+        )
+    return (
+        ngettext(
+            "%(bad)s of %(num)s AA with enough calls sees it.",
+            "%(bad)s of %(num)s AAs with enough calls see it.",
+            len(seen),
+            bad=bad,
+        )
+        if seen
+        else ""
+    )
+
+
 def _is_at(stored: StoredIncident, entity_id: str) -> bool:
     subject = stored.incident.subject
     return entity_id in {aa_concerned(subject), fip_concerned(subject)}
@@ -110,13 +149,20 @@ async def charts(
     changes = await page_context.tx.service(TimelineService).of_member(
         Reader(page_context.member.entity_id), drawn.view.within, page_context.now
     )
+    of_fip = drawn.fip_id if drawn.aa_id is None else None
     found = await over_time(
-        page_context, drawn.view, aa_id=drawn.aa_id, fip_id=drawn.fip_id, changes=changes
+        page_context,
+        drawn.view,
+        aa_id=drawn.aa_id,
+        fip_id=drawn.fip_id,
+        changes=changes,
+        blame=await blame_within(page_context, drawn.view.in_course, of_fip),
     )
     if isinstance(found, Download) or page_context.member.entity_type != EntityType.FIU.value:
         return found
     whole = replace(drawn.view.in_course, code="")  # a lane is of whatever fails at its FIP
-    troubles = dict(by_fip(await causes_over(page_context, whole)))
+    causes = await causes_over(page_context, whole)
+    troubles = dict(by_fip([one for one in causes if fip_of(one.incident.subject)]))
     fips = sorted(followed) if followed else list(troubles)
     return {
         **found,
@@ -124,7 +170,7 @@ async def charts(
             page_context,
             whole,
             sorted(((one, troubles.get(one, [])) for one in fips), key=lambda one: not one[1]),
-            await page_context.tx.service(HealthService).names(),
+            distinct_names(await page_context.tx.service(HealthService).names()),
             lambda one: drawn.view.query(**{FIP: one}),
         ),
     }

@@ -57,7 +57,7 @@ class Line(Struct, frozen=True, gc=False):
     @property
     def success(self) -> float | None:
         """The share in percent: written for the rows that are shown, in decimal arithmetic."""
-        return percentage(self.share)
+        return percentage(self.share, 1)
 
     @property
     def api(self) -> str:
@@ -75,7 +75,7 @@ def lines_table(other: str, *, every: bool, one_api: bool) -> Table[Line]:
         "health",
         translatable("Health"),
         (
-            Column[Line]("name", other, lambda line: line.name),
+            Column[Line]("name", other, lambda line: line.name, also=lambda line: line.other),
             Column[Line]("other", translatable("ID"), lambda line: line.other, "file"),
             Column[Line](
                 "api",

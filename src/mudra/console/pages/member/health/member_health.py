@@ -23,7 +23,7 @@ from mudra.console.health.health_query import (
 )
 from mudra.console.health.health_query import USUAL as LATEST
 from mudra.console.health.incident_state import recovering_ids
-from mudra.console.health.labels import cause_lines, member_headline
+from mudra.console.health.labels import cause_lines, headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART
 from mudra.console.health.planned import planned_maintenances
 from mudra.console.pages.member.health.charted import charted_of, charts
@@ -47,16 +47,16 @@ from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import fip_concerned
 from mudra.metrics.notifications.preference_service import FollowService
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.coverage import TimeRange, completeness
 from mudra.shared.entity_type import EntityType
 from mudra.shared.time_text import INDIA
 
 _QUIET: Final = "24h"
 """What the page opens on while nothing is wrong: a member's calls of one hour may be few."""
 _TITLES: Final = {
-    EntityType.FIP: translatable("My APIs, as each AA sees them"),
-    EntityType.AA: translatable("My reporting, and the FIPs"),
-    EntityType.FIU: translatable("The FIPs I depend on"),
+    EntityType.FIP: translatable("Your APIs, as AAs see them"),
+    EntityType.AA: translatable("Your calls and reports"),
+    EntityType.FIU: translatable("Health of all FIPs"),
 }
 
 
@@ -74,6 +74,8 @@ async def health(page_context: PageContext) -> Outcome:
             found if isinstance(found, Download) else RenderedPage(PART, {**found, "leading": view})
         )
     heading = gettext(_TITLES[EntityType(page_context.member.entity_type)])
+    if await _followed(page_context):
+        heading = gettext("Health of the FIPs you follow")
     facts = {"view": view, "heading": heading}
     return StreamedPage("health.html", facts, lambda then: _content(then, view))
 
@@ -159,13 +161,13 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         reports = await own_reports(page_context, within)
     return reports.export(page_context.query) or {
         **over,
-        **drawn.shown(rows, kind),
+        **drawn.shown(rows, kind, incidents),
         "names": names,
         **(await _choices(page_context) if kind is EntityType.FIU else {}),
         "causes": cause_lines(
             incidents,
             lambda one: incident_path(entity_id, one),
-            lambda one, recovers: member_headline(one, names, recovering=recovers),
+            lambda one, recovers: headline(one, names, recovering=recovers),
             recovering=recovering_ids(incidents, judged_until, page_context.now),
         ),
         "lines": lines,
@@ -173,7 +175,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         "planned": await planned_maintenances(
             page_context, within, names, {entity_id, *(row.subject.fip_id for row in rows)}
         ),
-        "proof": own.coverage.proof() if own.rows else None,
+        "complete": completeness(own.coverage, within, page_context.now) if own.rows else None,
         "contest": contest_path(entity_id, about="day", day=_last_whole_day(page_context, view)),
         "reports": kind is EntityType.AA,
         "is_it_me": is_it_me,

@@ -17,7 +17,7 @@ from mudra.console.health.grid import HEALTH, Grid, GridRow, grid_of
 from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.console.health.heatmap import Worst, heat_map, worst_of
 from mudra.console.health.incident_state import recovering_ids
-from mudra.console.health.labels import cause_lines, named_headline
+from mudra.console.health.labels import cause_lines, distinct_names, named_headline
 from mudra.console.health.planned import planned_maintenances
 from mudra.console.health.trend import TREND, TREND_PART, trend
 from mudra.http.auth.gates import operator
@@ -25,7 +25,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.payload.catalogue import CALL_CODES
-from mudra.metrics.rollup.coverage import Coverage
+from mudra.metrics.rollup.coverage import Coverage, completeness
 from mudra.metrics.rollup.percentage import percentage, share_of
 
 _MAX_OPEN: Final = 50
@@ -38,7 +38,7 @@ async def show_overview(page_context: PageContext) -> Outcome:
     if not isinstance(view, HealthQuery):
         return view
     if TREND.is_part(page_context.query):
-        names = await page_context.tx.service(HealthService).names()
+        names = distinct_names(await page_context.tx.service(HealthService).names())
         found = await trend(page_context, view, names)
         return RenderedPage(TREND_PART, {"trend": found, "view": view, "home": HEALTH})
     return StreamedPage(
@@ -97,7 +97,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     health = tx.service(HealthService)
     matrix = await health.matrix(within, view.code)
     coverage = await health.coverage(within, page_context.now)
-    names, silent = await health.names(), _silent(coverage)
+    names, silent = distinct_names(await health.names()), _silent(coverage)
     recovering = recovering_ids(matrix.causes, await health.judged_until(), page_context.now)
     latest = await tx.service(IncidentService).latest(only_open=True, limit=_MAX_OPEN)
     still_open = [one for one in latest if one.is_open]  # not what people closed, as on the board
@@ -117,7 +117,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         if TREND.comes_later(page_context.query)
         else await trend(page_context, view, names, matrix.causes),
         "causes": cause_lines(matrix.causes, heading=named_headline(names), recovering=recovering),
-        "proof": coverage.proof(),
+        "reports": completeness(coverage, within, page_context.now, names=names),
         "planned": await planned_maintenances(page_context, within, names),
         "silent": silent,
         "never": await health.never_reported([aa for aa, heard, _ in silent if not heard]),

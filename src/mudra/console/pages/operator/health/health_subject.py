@@ -27,6 +27,7 @@ from mudra.console.health.tables import (
     counterparts_table,
     incidents_table,
 )
+from mudra.console.health.trend import blame_within
 from mudra.console.pages.operator.labels import pages_of_member
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
@@ -41,7 +42,7 @@ from mudra.metrics.incidents.incident import Incident, StoredIncident, Subject
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned, name_of
 from mudra.metrics.payload.catalogue import CALL_CODES, Tag
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.coverage import TimeRange, completeness
 from mudra.metrics.rollup.percentage import percentage
 from mudra.metrics.sums.cells import empty
 from mudra.metrics.sums.totals import Totals
@@ -128,7 +129,9 @@ async def _totals(page_context: PageContext, about: About, view: HealthQuery) ->
 async def _charts(
     page_context: PageContext, about: About, view: HealthQuery
 ) -> Mapping[str, object] | Download:
-    return await over_time(page_context, view, aa_id=about.aa_id, fip_id=about.fip_id)
+    of_fip = None if about.aa_id else about.fip_id
+    blame = await blame_within(page_context, view.in_course, of_fip)
+    return await over_time(page_context, view, aa_id=about.aa_id, fip_id=about.fip_id, blame=blame)
 
 
 async def _content(
@@ -179,7 +182,7 @@ async def _content(
     recovering = recovering_ids(incidents, judged_until, page_context.now)
     return {
         **charts,
-        "proof": found.coverage.proof(about.aa_id or ""),
+        "reports": completeness(found.coverage, within, page_context.now, about.aa_id or "", names),
         **_figures(found, view, first),
         "apis": apis.view(api_list, page_context.query) if not code else None,
         "others": shown_others if _has_others(about) else None,

@@ -21,7 +21,14 @@ from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import closes_after, state_now
 from mudra.console.health.labels import headline, operator_path_of, state_label, subject_ids
-from mudra.console.health.over_time import LATER, OVER_TIME, PART, latest_windows, over_time
+from mudra.console.health.over_time import (
+    LATER,
+    OVER_TIME,
+    PART,
+    latest_windows,
+    of_incident,
+    over_time,
+)
 from mudra.console.health.silence_form import LENGTHS
 from mudra.console.health.tables import contrasts_table
 from mudra.console.pages.operator.health.incident_public import public_facts
@@ -336,7 +343,7 @@ async def _charts(
         aa_id=aa_id,
         fip_id=fip_id,
         codes=shown_codes(found),
-        incident=found,
+        blame=of_incident(found),
     )
 
 
