@@ -48,7 +48,9 @@ DESCRIPTIONS: Final[Mapping[FaultKind, str]] = {
     FaultKind.TOO_MANY_REQUESTS: translatable("every request is answered 429 with Retry-After"),
     FaultKind.UNAVAILABLE: translatable("every request is answered 503 with Retry-After"),
     FaultKind.SLOW: translatable("every request waits before it is answered"),
-    FaultKind.CLOCK_JUMP: translatable("the times of tokens are moved: iat, nbf, exp and timestamp"),
+    FaultKind.CLOCK_JUMP: translatable(
+        "the times of tokens are moved: iat, nbf, exp and timestamp"
+    ),
 }
 
 
