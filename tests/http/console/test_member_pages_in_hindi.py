@@ -293,13 +293,13 @@ def test_the_activity_is_in_hindi(service: Service) -> None:
 
 def test_the_page_of_addresses_answers_every_act_in_hindi(service: Service) -> None:
     bare = new_member(service)
-    assert "पहले पंजीकरण में पते जोड़ें।" in whole(hindi(bare).get(at(bare, "addresses")))
+    assert "पंजीकरण में अपने पते जोड़ें" in whole(hindi(bare).get(at(bare, "addresses")))
     one, elsewhere = member_with_entry(service), new_address()
     member = one.registry.member
     assert one.generate(service.client(elsewhere)).status_code == 200
     service.wait_until(lambda: one.is_seen(elsewhere))
     browser, page = hindi(member), at(member, "addresses")
-    assert "1 पते को टोकन मिले और वह सूची में नहीं है।" in whole(browser.get(page))
+    assert "सूची के किसी पते को टोकन नहीं मिला।" in whole(browser.get(page))
     warned = browser.act(page, page, binding="enforce")
     assert (warned.status_code, "या पुष्टि करें कि उसे अस्वीकार करना है।" in whole(warned)) == (409, True)
     for fields, words in (
@@ -352,7 +352,7 @@ def test_the_page_of_faults_answers_every_act_in_hindi(service: Service) -> None
     member = new_member(service)
     browser, page = hindi(member), at(member, "faults")
     assert "कोई ख़राबी चालू नहीं है।" in whole(browser.get(page))
-    assert "कुछ नहीं बदला गया।" in whole(browser.act(page, page, kind="slow", amount="121"))
+    assert "कुछ नहीं बदला गया।" in whole(browser.act(page, page, **{"kind": "slow", "amount-slow": "121"}))
     for form, fields, words in (
         ("", {"kind": "slow", "amount-slow": "5", "lasts": "PT10M"}, "उत्तर से पहले का समय: 5 से."),
         ("/end", {"kind": "slow"}, "ख़राबी समाप्त कर दी गई है।"),

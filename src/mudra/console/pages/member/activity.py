@@ -62,7 +62,7 @@ def _audit(people: _People, entity: str, *, all_succeeded: bool) -> Table[AuditR
                 translatable("Outcome"),
                 lambda row: row.outcome,
                 "tag",
-                tone=lambda row: _TONES.get(row.outcome, ""),
+                tone=lambda row: _TONES.get(row.outcome, "quiet" if all_succeeded else ""),
                 folded=all_succeeded,
             ),
             Column[AuditRow](
