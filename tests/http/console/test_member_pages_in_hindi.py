@@ -352,7 +352,9 @@ def test_the_page_of_faults_answers_every_act_in_hindi(service: Service) -> None
     member = new_member(service)
     browser, page = hindi(member), at(member, "faults")
     assert "कोई ख़राबी चालू नहीं है।" in whole(browser.get(page))
-    assert "कुछ नहीं बदला गया।" in whole(browser.act(page, page, **{"kind": "slow", "amount-slow": "121"}))
+    assert "कुछ नहीं बदला गया।" in whole(
+        browser.act(page, page, **{"kind": "slow", "amount-slow": "121"})
+    )
     for form, fields, words in (
         ("", {"kind": "slow", "amount-slow": "5", "lasts": "PT10M"}, "उत्तर से पहले का समय: 5 से."),
         ("/end", {"kind": "slow"}, "ख़राबी समाप्त कर दी गई है।"),
