@@ -1,6 +1,6 @@
 """Events of a timeline drawn over their time: a lane for each that lasts, one for all others."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
@@ -79,7 +79,7 @@ def picture_of(
     text: Callable[[Happening], str],
     link: Callable[[Happening], str],
 ) -> Picture:
-    """Returns the lanes, open incidents first, then the latest; and the dots of all other events."""
+    """Returns the lanes, open incidents first, then the latest, and the dots of other events."""
     events = list(found)
     lasting = [one for one in events if _lasts(one)]
     lasting.sort(key=lambda one: (_is_open(one), one.begins or one.at), reverse=True)
