@@ -74,7 +74,7 @@ def _what_failed(incident: Incident, names: Mapping[str, str]) -> str:
 def title_of(one: Dispute, incident: str = "") -> str:
     """Return the heading of a dispute, in the current language; `incident` says what it is about.
 
-    Ten disputes of incidents of one day are told apart by what failed.
+    Two disputes of one day differ by what failed.
     """
     first, last = map(current().day, days_within(one.start, one.end))
     days = first if first == last else gettext("%(first)s to %(last)s", first=first, last=last)

@@ -64,7 +64,7 @@ class Tick(Struct, frozen=True):
 
 
 class Picture(Struct, frozen=True):
-    """What is drawn of a time."""
+    """Lanes, dots and axis of a time."""
 
     lanes: Sequence[Lane]
     left_out: int

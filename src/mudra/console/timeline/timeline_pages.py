@@ -104,7 +104,7 @@ def _text_of(names: Mapping[str, str], own: str = "") -> TextOf:
 
 
 class _Shown(Struct, frozen=True):
-    """How events are written and linked for the reader of a timeline."""
+    """Texts and links of events for the reader of a timeline."""
 
     text: TextOf
     link: LinkOf
