@@ -183,7 +183,7 @@ def _budget_row(one: StoredBurn) -> BudgetRow:
         one.entity_id,
         labels.measure_text(burn.measure),
         labels.amount_text(burn.measure, reached_percent(burn), _PLACES),
-        labels.exact_text(burn.measure, burn.target),
+        ("≤ " if burn.measure.at_most else "") + labels.exact_text(burn.measure, burn.target),
         gettext("over by %(share)s %%", share=number(-left))
         if left < 0
         else f"{number(left, 1)} %",
