@@ -166,7 +166,7 @@ async def _reaching(
         if one.incident_id not in known
         and (may_see(one.incident, entity_id) or fip_of(one.incident.subject) in followed)
     ]
-    return found[::-1][:_MAX_INCIDENTS]
+    return sorted(found[::-1], key=_harm, reverse=True)[:_MAX_INCIDENTS]
 
 
 def _beginning_of_yesterday(now: datetime) -> datetime:
