@@ -150,9 +150,9 @@ async def member_attention(
     return MemberAttention(facts, action_items(facts))
 
 
-def _harm(stored: StoredIncident) -> float:
-    """Returns the calls that an incident affects a minute: what harms most comes first."""
-    return reach_of(stored.incident).calls_a_minute or 0.0
+def _harm(stored: StoredIncident) -> tuple[float, datetime]:
+    """Returns the calls that an incident affects a minute, then when it began: the worst first."""
+    return reach_of(stored.incident).calls_a_minute or 0.0, stored.incident.began
 
 
 async def _reaching(
@@ -166,7 +166,7 @@ async def _reaching(
         if one.incident_id not in known
         and (may_see(one.incident, entity_id) or fip_of(one.incident.subject) in followed)
     ]
-    return sorted(found[::-1], key=_harm, reverse=True)[:_MAX_INCIDENTS]
+    return sorted(found, key=_harm, reverse=True)[:_MAX_INCIDENTS]
 
 
 def _beginning_of_yesterday(now: datetime) -> datetime:
