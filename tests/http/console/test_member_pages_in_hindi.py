@@ -302,7 +302,7 @@ def test_the_page_of_addresses_answers_every_act_in_hindi(service: Service) -> N
     assert one.generate(service.client(elsewhere)).status_code == 200
     service.wait_until(lambda: one.is_seen(elsewhere))
     browser, page = hindi(member), at(member, "addresses")
-    assert "सूची के किसी पते को टोकन नहीं मिला।" in whole(browser.get(page))
+    assert "1 पते को टोकन मिले और वह सूची में नहीं है।" in whole(browser.get(page))
     warned = browser.act(page, page, binding="enforce")
     assert (warned.status_code, "या पुष्टि करें कि उसे अस्वीकार करना है।" in whole(warned)) == (409, True)
     for fields, words in (
