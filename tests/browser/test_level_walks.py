@@ -72,7 +72,7 @@ def test_why_was_the_month_bad_and_what_proves_it(
             page.get_by_role("link", name=name).click()
         loaded.value.save_as(tmp_path / file)
     # From what counts as an outage to the incident, its cause, and what changed before it.
-    page.get_by_role("region", name="What counts differently").get_by_role("link").first.click()
+    page.get_by_role("region", name="Outages and corrections").get_by_role("link").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("FI request")
     expect(page.get_by_role("heading", name="What you can do")).to_be_visible()
     is_sound(visit)

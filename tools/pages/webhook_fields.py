@@ -70,6 +70,7 @@ _MEANINGS: Final[dict[type[Struct], dict[str, str]]] = {
         "target": "its target, in percent",
         "allowed": "failures that the target allows in the whole month",
         "spent": "failures of the month so far",
+        "counted": "calls, FI requests or reports of the month so far, of which these failed",
         "leftPercent": "percent of the budget that is left; below zero once it is gone",
         "dayRate": "burn rate of the last day: at 1 the budget lasts exactly one month",
         "weekRate": "burn rate of the last week",

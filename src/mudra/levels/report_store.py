@@ -237,6 +237,13 @@ class Reports:
         ).first()
         return None if row is None else Member(row[0], EntityType(row[1]), row[2])
 
+    async def has_reports(self, within: TimeRange) -> bool:
+        """Returns whether any AA reported in a period."""
+        found = sa.select(sa.literal(1)).where(
+            _M.window_at >= within.start, _M.window_at < within.end, _M.tag == "req"
+        )
+        return await self._tx.connection.scalar(found.limit(1)) is not None
+
     async def reported(self, within: TimeRange) -> frozenset[datetime]:
         """Returns the windows of a period that any AA reported."""
         found = await self._tx.connection.scalars(

@@ -17,6 +17,10 @@ from mudra.identity.memberships.member import MemberStatus, NotYourEntity, able_
 from mudra.identity.memberships.member_search import MemberFilter
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.memberships.membership_store import Memberships
+from mudra.levels.budgets.budget_service import BudgetService
+from mudra.levels.budgets.burn_rule import Burn, Outlook, shown_allowed
+from mudra.levels.budgets.burn_store import StoredBurn
+from mudra.levels.printing.labels import exact_text, measure_text
 from mudra.localization.duration import span_text
 from mudra.localization.language import current, gettext, ngettext
 from mudra.metrics.health.api_names import api_names
@@ -34,6 +38,7 @@ from mudra.metrics.incidents.incident import (
 )
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import NO_NAMES, fip_of
+from mudra.metrics.incidents.verdict import reach_of
 from mudra.metrics.notifications.alarm import symptom_text, title_of
 from mudra.metrics.notifications.preference_service import FollowService
 from mudra.metrics.payload.held_reports import HeldReport, HeldReportService
@@ -78,7 +83,7 @@ class Facts(Struct, frozen=True):
     """The facts about a member.
 
     `missing` counts windows of the last day that were not reported; `incidents` are the
-    open incidents about it, the newest first.
+    open incidents about it, those that affect most calls first.
     """
 
     entity_type: str
@@ -100,6 +105,8 @@ class Facts(Struct, frozen=True):
     """Other open incidents that it gets alarms about: the FIP or the network fails it."""
     names: Mapping[str, str] = NO_NAMES
     """The names of members, by ID."""
+    budgets: Sequence[StoredBurn] = ()
+    """Error budgets of the month that are used up."""
 
 
 class MemberAttention(Struct, frozen=True):
@@ -121,6 +128,8 @@ async def member_attention(
         only_open=True, entity_id=entity_id, limit=_MAX_INCIDENTS
     )
     reaching = await _reaching(tx, entity_id, {one.incident_id for one in found})
+    found = sorted(found, key=_harm, reverse=True)
+    burns = await tx.service(BudgetService).of_now(used.now, entity_id=entity_id, in_danger=True)
     days = await AuditSearch(tx).tokens_by_day(entity_id, _beginning_of_yesterday(used.now))
     facts = Facts(
         entity_type=member.entity_type,
@@ -136,8 +145,14 @@ async def member_attention(
         gets_tokens=member.status == MemberStatus.ACTIVE.value,
         reaching=reaching,
         names=await tx.service(HealthService).names() if reaching or found else NO_NAMES,
+        budgets=[one for one in burns if one.burn.outlook is Outlook.GONE],
     )
     return MemberAttention(facts, action_items(facts))
+
+
+def _harm(stored: StoredIncident) -> tuple[float, datetime]:
+    """Returns the calls that an incident affects a minute, then when it began: the worst first."""
+    return reach_of(stored.incident).calls_a_minute or 0.0, stored.incident.began
 
 
 async def _reaching(
@@ -151,7 +166,7 @@ async def _reaching(
         if one.incident_id not in known
         and (may_see(one.incident, entity_id) or fip_of(one.incident.subject) in followed)
     ]
-    return found[::-1][:_MAX_INCIDENTS]
+    return sorted(found, key=_harm, reverse=True)[:_MAX_INCIDENTS]
 
 
 def _beginning_of_yesterday(now: datetime) -> datetime:
@@ -175,6 +190,7 @@ def action_items(facts: Facts) -> Sequence[ActionItem]:
         *(_programs(facts) if facts.gets_tokens else ()),
         *_reporting(facts),
         *_held(facts.held),
+        *(_budget(one.burn) for one in facts.budgets),
         *_registration(facts.record),
         *_people(facts.able_admins),
     ]
@@ -327,6 +343,20 @@ def _held(held: Sequence[HeldReport]) -> Sequence[ActionItem]:
         limit=current().number(latest.doubt.limit),
     )
     return [ActionItem(Weight.SOON, what, why, "health#held", gettext("See reports"))]
+
+
+def _budget(burn: Burn) -> ActionItem:
+    what = gettext(
+        "The error budget of this month is used up: %(measure)s", measure=measure_text(burn.measure)
+    )
+    number = current().number
+    why = gettext(
+        "%(spent)s failures so far; the target of %(target)s allows %(allowed)s.",
+        spent=number(burn.spent),
+        target=exact_text(burn.measure, burn.target),
+        allowed=number(*shown_allowed(burn)),
+    )
+    return ActionItem(Weight.SOON, what, why, "levels", gettext("See the budgets"))
 
 
 def _registration(record: Record | None) -> Sequence[ActionItem]:

@@ -39,7 +39,7 @@ _TEXTS: Final = {
     EventName.REGISTRY_ENTRY_SUSPEND: (_K.REGISTRATION, translatable("entry suspended")),
     EventName.REGISTRY_ENTRY_RESTORE: (_K.REGISTRATION, translatable("entry restored")),
     EventName.REGISTRY_ENTRY_RETIRE: (_K.REGISTRATION, translatable("entry retired")),
-    EventName.DISPUTE_CASE_RAISE: (_K.DISPUTE, translatable("dispute or comment raised")),
+    EventName.DISPUTE_CASE_RAISE: (_K.DISPUTE, translatable("dispute raised")),
     EventName.DISPUTE_CASE_DECIDE: (_K.DISPUTE, translatable("dispute decided: %(state)s")),
     EventName.DISPUTE_CASE_WITHDRAW: (_K.DISPUTE, translatable("dispute withdrawn")),
     EventName.DISPUTE_CASE_LAPSE: (_K.DISPUTE, translatable("dispute lapsed")),
@@ -47,6 +47,8 @@ _TEXTS: Final = {
     EventName.SERVICE_RELEASE_START: (_K.RELEASE, translatable("Mudra %(version)s began to run")),
 }
 _LIVE: Final = "live"
+_COMMENT: Final = "comment"
+"""The kind of what was raised where it is no dispute."""
 _NAMED: Final = ("to", "kid", "version", "state")
 _REFS: Final = ("disputeId", "kid", "version")
 
@@ -60,6 +62,8 @@ def happening_of(row: AuditRow) -> Happening | None:
     if event is EventName.REGISTRY_ENTRY_SUBMIT and row.detail.get("status") != _LIVE:
         return None
     kind, text = _TEXTS[event]
+    if event is EventName.DISPUTE_CASE_RAISE and row.detail.get("kind") == _COMMENT:
+        text = translatable("comment published")
     values = {name: str(row.detail.get(name, "")) for name in _NAMED}
     values["state"] = values["state"].replace("_", " ")
     values["version"] = values["version"].partition("+")[0]  # not the commit that it was built of

@@ -55,6 +55,10 @@ class Happening(Struct, frozen=True):
     text: str
     until: datetime | None = None
     ref: str = ""
+    severity: str = ""
+    """Of an incident: minor, major or critical."""
+    begins: datetime | None = None
+    """When what is announced begins; None where it is `at`, or is not said."""
 
 
 def is_shown_to(one: Happening, entity_id: str, parties: Collection[str] = ()) -> bool:

@@ -21,6 +21,7 @@ from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.incidents.subject import Names, name_of
 from mudra.metrics.notifications.alarm import title_of
+from mudra.metrics.notifications.severity import severity_of
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.storage.database.transaction import Transaction
 from mudra.timeline.audit_store import TimelineEvents
@@ -150,6 +151,7 @@ class TimelineService(Struct, frozen=True):
                 gettext("announcement: %(title)s", title=one.title),
                 one.over_at,
                 one.announcement_id,
+                begins=one.begins,
             )
             for one in announced
             if within.start <= one.publish_at < min(within.end, now)
@@ -167,6 +169,7 @@ def _incident(stored: StoredIncident, names: Names) -> Happening:
         title_of(found, names),
         found.ended,
         stored.incident_id,
+        severity_of(found).value,
     )
 
 

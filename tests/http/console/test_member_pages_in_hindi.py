@@ -26,6 +26,9 @@ from mudra.console.framework.navigation import MEMBER_ITEMS
 ACCOUNT = "/console/account"
 
 
+_PRODUCTS = ("Microsoft Teams", "Standard Webhooks")
+
+
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service of their own: members of other tests have names in English, which pages list."""
@@ -54,7 +57,7 @@ def at(member: Member, word: str = "") -> str:
 def whole(page: httpx2.Response, *data: str, part: bool = False) -> str:
     """The page, or a part that htmx loads, which has no sentence in English."""
     assert part or '<html lang="hi">' in page.text, page.text[:200]
-    assert english_in(page.text, "Kaveri Bank", "Asha Rao", "Microsoft Teams", *data) == set()
+    assert english_in(page.text, "Kaveri Bank", "Asha Rao", *_PRODUCTS, *data) == set()
     return page.text
 
 
@@ -293,7 +296,7 @@ def test_the_activity_is_in_hindi(service: Service) -> None:
 
 def test_the_page_of_addresses_answers_every_act_in_hindi(service: Service) -> None:
     bare = new_member(service)
-    assert "पहले पंजीकरण में पते जोड़ें।" in whole(hindi(bare).get(at(bare, "addresses")))
+    assert "पंजीकरण में अपने पते जोड़ें" in whole(hindi(bare).get(at(bare, "addresses")))
     one, elsewhere = member_with_entry(service), new_address()
     member = one.registry.member
     assert one.generate(service.client(elsewhere)).status_code == 200
@@ -352,9 +355,11 @@ def test_the_page_of_faults_answers_every_act_in_hindi(service: Service) -> None
     member = new_member(service)
     browser, page = hindi(member), at(member, "faults")
     assert "कोई ख़राबी चालू नहीं है।" in whole(browser.get(page))
-    assert "कुछ नहीं बदला गया।" in whole(browser.act(page, page, kind="slow", amount="121"))
+    assert "कुछ नहीं बदला गया।" in whole(
+        browser.act(page, page, **{"kind": "slow", "amount-slow": "121"})
+    )
     for form, fields, words in (
-        ("", {"kind": "slow", "amount": "5", "lasts": "PT10M"}, "उत्तर से पहले का समय: 5 से."),
+        ("", {"kind": "slow", "amount-slow": "5", "lasts": "PT10M"}, "उत्तर से पहले का समय: 5 से."),
         ("/end", {"kind": "slow"}, "ख़राबी समाप्त कर दी गई है।"),
     ):
         done = browser.act(page, page + form, **fields)

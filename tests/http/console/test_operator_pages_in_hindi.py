@@ -31,7 +31,7 @@ def boss(network: Network) -> Reader:
 
 
 DATA = (
-    "Kaveri Bank", "Asha Rao", "Microsoft Teams", "A title of an announcement", "Some plain words of it",
+    "Kaveri Bank", "Asha Rao", "Microsoft Teams", "Standard Webhooks", "A title of an announcement", "Some plain words of it",
     "mudra health volume --fip ID", "mudra report verify", "mudra login", "Entity FIP", "audit health keys members registry",
     "Our gateway answered all calls of this time", "as its log shows", "mudra doctor",
 )  # fmt: skip

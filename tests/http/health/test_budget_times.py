@@ -39,9 +39,9 @@ def test_the_missing_reports_of_an_agent_count_when_they_are_late(health_service
     assert staff.sign_in(net.noc.email).status_code == 303
     page = staff.get("/console/operator/levels").text
     rows = [one for one in page.split('<tr role="row">') if ">Missing reports<" in one]
-    (row,) = [one for one in rows if f'data-label="Failures">{2 * missing}</td>' in one]
-    (allowed,) = re.findall(r'data-label="Allowed in the month">([^<]+)<', row)
+    (row,) = [one for one in rows if f'data-label="Failures">{2 * missing}<small>' in one]
+    (allowed,) = re.findall(r"<small> (\S+) allowed</small>", row)
     assert re.fullmatch(r"\d\.\d", allowed), allowed
-    (counted,) = re.findall(r'of windows until <time[^>]*datetime="([^"]+)"', page)
+    (counted,) = re.findall(r'Counted to <time[^>]*datetime="([^"]+)"', page)
     assert datetime.fromisoformat(counted) == until
-    assert "a window has two, one of requests and one of notifications." in page
+    assert "each window has two, one of requests and one of notifications." in page

@@ -36,13 +36,16 @@ class RefusedForm(Struct, frozen=True):
 
 
 def case_facts(
-    page_context: PageContext, case: Case, by: Side, refused: RefusedForm
+    page_context: PageContext, case: Case, by: Side, refused: RefusedForm, incident: str
 ) -> dict[str, object]:
-    """Return what a page of one dispute shows, with the steps that its side may take now."""
+    """Return what a page of one dispute shows, with the steps that its side may take now.
+
+    `incident` says what failed in the incident that it is about; empty for none.
+    """
     one = case.dispute
     return {
         "one": one,
-        "title": title_of(one),
+        "title": title_of(one, incident),
         "state": STATES[one.state],
         "steps": case.steps,
         "acts": ACTS,

@@ -1,12 +1,18 @@
 """The texts of disputes on pages."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
+from mudra.console.health.labels import subject_label
 from mudra.disputes.dispute import About, Act, Dispute, Kind, Side, State
 from mudra.disputes.raise_rule import days_within
 from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.api_names import api_names
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.incident import AaApi, FipApi, Incident, Path
+from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.notifications.alarm import symptom_text
+from mudra.storage.database.transaction import Transaction
 
 STATES: Final = {
     State.NOTED: (translatable("published"), "quiet"),
@@ -46,11 +52,35 @@ EFFECTS: Final = {
 }
 
 
-def title_of(one: Dispute) -> str:
-    """Return the heading of a dispute, in the current language."""
+async def incident_titles(tx: Transaction, found: Iterable[Dispute]) -> Mapping[str, str]:
+    """Return what failed in the incidents that disputes are about, by their ID."""
+    ids = {one.incident_id for one in found if one.incident_id}
+    stored = await tx.service(IncidentService).of_ids(ids)
+    names = await tx.service(HealthService).names() if stored else {}
+    return {one.incident_id: _what_failed(one.incident, names) for one in stored}
+
+
+def _what_failed(incident: Incident, names: Mapping[str, str]) -> str:
+    """Return the API and the figure: whose they are is clear from the dispute."""
+    symptom = symptom_text(incident)
+    match incident.subject:
+        case FipApi(_, code) | AaApi(_, code):
+            return f"{api_names(code)}, {symptom}"
+        case Path():
+            return f"{subject_label(incident.subject, names)}, {symptom}"
+    return symptom
+
+
+def title_of(one: Dispute, incident: str = "") -> str:
+    """Return the heading of a dispute, in the current language; `incident` says what it is about.
+
+    Two disputes of one day differ by what failed.
+    """
     first, last = map(current().day, days_within(one.start, one.end))
     days = first if first == last else gettext("%(first)s to %(last)s", first=first, last=last)
     names = {"days": days, "apis": api_names(",".join(one.apis)) if one.apis else ""}
+    if incident:
+        return gettext(_OF_INCIDENT[one.kind], incident=incident, days=days)
     return gettext(_TITLES[one.kind, one.about], **names)
 
 
@@ -61,6 +91,11 @@ _TITLES: Final[Mapping[tuple[Kind, About], str]] = {
     (Kind.COMMENT, About.DAY): translatable("Comment on the day %(days)s"),
     (Kind.COMMENT, About.LINE): translatable("Comment on %(apis)s, %(days)s"),
     (Kind.COMMENT, About.INCIDENT): translatable("Comment on an incident, %(days)s"),
+}
+
+_OF_INCIDENT: Final = {
+    Kind.DISPUTE: translatable("Dispute: %(incident)s (%(days)s)"),
+    Kind.COMMENT: translatable("Comment: %(incident)s (%(days)s)"),
 }
 
 _REFUSALS: Final = (

@@ -8,13 +8,12 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.disputes.case_page import RefusedForm, case_facts, download_of
-from mudra.console.disputes.labels import STATES, title_of
+from mudra.console.disputes.labels import STATES, incident_titles, title_of
 from mudra.console.framework import page
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
-from mudra.console.health.labels import headline
 from mudra.disputes.dispute import MEMBER_ACTS, About, Act, Dispute, Kind, Side
 from mudra.disputes.dispute_service import DisputeService, NoSuchDispute
 from mudra.disputes.evidence import MAX_BYTES, read_base64
@@ -25,8 +24,6 @@ from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.response.http_refusals import InvalidField
 from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import api_names
-from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.payload.catalogue import TYPE_OF_API
 from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.refusal import Refusal, ValueRefused
@@ -156,9 +153,18 @@ async def _own(page_context: PageContext, dispute_id: UUID) -> Dispute | NoSuchD
 async def _list_page(page_context: PageContext, form: RefusedForm) -> Outcome:
     entity_id = page_context.member.entity_id
     found = await page_context.tx.service(DisputeService).list(of=entity_id)
+    titles = await incident_titles(page_context.tx, found)
     facts = {
         "form": form,
-        "listed": [(one, title_of(one), STATES[one.state], dispute_path(one)) for one in found],
+        "listed": [
+            (
+                one,
+                title_of(one, titles.get(one.incident_id or "", "")),
+                STATES[one.state],
+                dispute_path(one),
+            )
+            for one in found
+        ],
         "path": member_path(entity_id, _DISPUTES),
         "apis": [(code, api_names(code)) for code in TYPE_OF_API],
         "within_days": CONTEST_WITHIN.days,
@@ -172,23 +178,15 @@ async def _case_page(page_context: PageContext, dispute_id: UUID, refused: Refus
     if isinstance(found, Refusal):
         return found
     case = await page_context.tx.service(DisputeService).case(found)
+    titles = await incident_titles(page_context.tx, [found])
+    incident = titles.get(found.incident_id or "", "")
     facts = {
-        **case_facts(page_context, case, Side.MEMBER, refused),
+        **case_facts(page_context, case, Side.MEMBER, refused, incident),
         "path": dispute_path(found),
         "back": member_path(found.entity_id, _DISPUTES),
         "message": _MESSAGES.get(page_context.query.get("told", ""), ""),
-        "incident": await _incident(page_context, found),
     }
     return RenderedPage("dispute.html", facts, refused.status)
-
-
-async def _incident(page_context: PageContext, one: Dispute) -> str:
-    """Return what the incident of a dispute is called; empty of any other dispute."""
-    if not one.incident_id:
-        return ""
-    found = await page_context.tx.service(IncidentService).find(one.incident_id)
-    names = await page_context.tx.service(HealthService).names()
-    return "" if isinstance(found, Refusal) else headline(found.incident, names)
 
 
 def _command(fields: Fields) -> RaiseCommand | InvalidField | ValueRefused:

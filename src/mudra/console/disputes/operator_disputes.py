@@ -7,7 +7,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.disputes.case_page import RefusedForm, case_facts, download_of
-from mudra.console.disputes.labels import STATES, title_of
+from mudra.console.disputes.labels import STATES, incident_titles, title_of
 from mudra.console.framework import page
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page import Fields
@@ -57,7 +57,16 @@ async def disputes(page_context: PageContext) -> Outcome:
     tx, now = page_context.tx, page_context.now
     entity_id = page_context.query.get("of", "")[:64]
     found = await tx.service(DisputeService).list(of=entity_id)
-    lines = [(one, title_of(one), STATES[one.state], one.is_overdue(now)) for one in found]
+    titles = await incident_titles(tx, found)
+    lines = [
+        (
+            one,
+            title_of(one, titles.get(one.incident_id or "", "")),
+            STATES[one.state],
+            one.is_overdue(now),
+        )
+        for one in found
+    ]
     waiting = sorted(
         (line for line in lines if line[0].is_open), key=lambda line: line[0].due_at or now
     )
@@ -119,8 +128,10 @@ async def _case_page(page_context: PageContext, dispute_id: UUID, refused: Refus
     case = await tx.service(DisputeService).case(found)
     names = await tx.service(HealthService).names()
     zone = display_zone()
+    titles = await incident_titles(tx, [found])
+    incident = titles.get(found.incident_id or "", "")
     facts = {
-        **case_facts(page_context, case, Side.OPERATOR, refused),
+        **case_facts(page_context, case, Side.OPERATOR, refused, incident),
         "path": f"{_PAGE}/{found.dispute_id}",
         "back": _PAGE,
         "name": names.get(found.entity_id, found.entity_id),

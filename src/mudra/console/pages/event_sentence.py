@@ -218,6 +218,24 @@ _CHANGES: Final[Mapping[str, str]] = {
     "second-factor-reset": translatable("%(actor)s reset the second factor of %(person)s"),
 }
 """What a change of an account says, by its code in the detail."""
+_BY_FACT: Final[Mapping[tuple[EventName, str], Mapping[str, str]]] = {
+    (_E.DISPUTE_CASE_RAISE, "kind"): {
+        "dispute": translatable("%(actor)s raised a dispute for %(entity)s"),
+        "comment": translatable("%(actor)s published a comment for %(entity)s"),
+    },
+    (_E.DISPUTE_CASE_WITHDRAW, "kind"): {
+        "dispute": translatable("%(actor)s withdrew a dispute of %(entity)s"),
+        "comment": translatable("%(actor)s withdrew a comment of %(entity)s"),
+    },
+    (_E.LEVELS_BUDGET_ALARM, "outlook"): {
+        "gone": translatable("An alarm was sent: an error budget of %(entity)s is used up"),
+        "burning": translatable(
+            "An alarm was sent: an error budget of %(entity)s will not last the month"
+        ),
+    },
+    (_E.USER_ACCOUNT_CHANGE, "change"): _CHANGES,
+}
+"""What is said of an event by one fact of its detail."""
 _OTHERWISE: Final = {
     Outcome.REFUSED.value: translatable("Refused: %(done)s"),
     Outcome.FAILED.value: translatable("Failed: %(done)s"),
@@ -233,8 +251,9 @@ def event_sentence(row: AuditRow, actor: str, person: str, entity: str) -> str:
     facts |= {"actor": actor, "person": person or actor, "entity": entity or gettext("no member")}
     event = EventName(row.event)
     message = _DONE[event]
-    if event is _E.USER_ACCOUNT_CHANGE:
-        message = _CHANGES.get(facts.get("change", ""), message)
+    for (of, fact), messages in _BY_FACT.items():
+        if event is of:
+            message = messages.get(facts.get(fact, ""), message)
     try:
         done = gettext(message, **facts)
     except KeyError:

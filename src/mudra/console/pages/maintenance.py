@@ -30,7 +30,9 @@ _LENGTHS: Final = {hours: length for hours, length in LENGTHS.items() if hours <
 _MESSAGES: Final = {
     "announced": translatable("The maintenance is announced: the public status shows it."),
     "changed": translatable("The maintenance was changed."),
-    "ended": translatable("The maintenance was ended. What is bad from now on is an incident."),
+    "ended": translatable(
+        "The maintenance was ended. If calls fail from now on, an incident opens."
+    ),
     "withdrawn": translatable("The maintenance was withdrawn."),
 }
 

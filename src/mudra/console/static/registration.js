@@ -163,7 +163,7 @@ function isCalm(path, item) {
 }
 
 function tell() {
-  const found = new Map();
+  const found = new Map(), missing = new Set();
   for (const item of findings.querySelectorAll("li[data-path]")) {
     const path = item.dataset.field;
     if (!path || !document.getElementById(`found-${path}`)) continue;
@@ -174,12 +174,14 @@ function tell() {
       name.replaceWith(link);
       link.append(name);
     }
+    if ("missing" in item.dataset) missing.add(path);
     if (isCalm(path, item)) continue;
     const row = item.dataset.row ? `${item.dataset.row}: ` : "";
     found.set(path, [...(found.get(path) ?? []), row + item.querySelector(".says").textContent.trim()]);
   }
   for (const place of fields.querySelectorAll(".found")) {
     const path = place.id.replace("found-", "");
+    place.closest(".field").classList.toggle("missing", missing.has(path));
     if (!unread.has(path)) say(path, found.get(path) ?? []);
   }
   if (unread.size) tellUnread();
@@ -190,6 +192,7 @@ function verdict(words) {
   const line = document.getElementById("verdict");
   line.className = "verdict bad";
   delete line.dataset.idle;
+  delete line.dataset.incomplete;
   line.replaceChildren(document.getElementById(words).content.cloneNode(true));
   return line;
 }
@@ -259,9 +262,17 @@ form.addEventListener("submit", (event) => {
 });
 
 fields.hidden = false;
-// Without changes there is nothing to submit; what is typed is not judged yet.
-const idle = () => { submits.disabled = "idle" in document.getElementById("verdict").dataset; };
-form.addEventListener("input", () => { submits.disabled = false; }, true);
+// Without changes there is nothing to submit, with a gap it is refused; what is typed is not judged yet.
+let typing = null;
+const idle = () => {
+  const { dataset } = document.getElementById("verdict");
+  submits.disabled = ("idle" in dataset || "incomplete" in dataset) && !typing;
+};
+form.addEventListener("input", ({ target }) => {
+  typing = target;
+  submits.disabled = false;
+}, true);
+form.addEventListener("focusout", () => { typing = null; });
 document.addEventListener("htmx:afterSettle", () => {
   rewritten.clear();
   tell();
@@ -305,5 +316,5 @@ takeUp();
 toForm();
 tell();
 idle();
-// On a phone the JSON is long, and comes between the form and what is found in it.
-document.querySelector("[data-folds]").open = !matchMedia("(max-width: 30rem)").matches || !draft();
+// The JSON is for the few who have it: the form is what most fill in.
+document.querySelector("[data-folds]").open = !draft();

@@ -55,6 +55,7 @@ function changed(place) {
 }
 
 document.addEventListener("click", ({ target }) => {
+  if ("all" in (target.dataset ?? {})) showAll(target);
   const place = target.closest?.("[data-kind=rows], [data-kind=pairs]");
   if (!place) return;
   if ("adds" in target.dataset) {
@@ -81,11 +82,17 @@ document.addEventListener("paste", (event) => {
   changed(place);
 });
 
+// On a phone those that are not chosen come on request.
+function showAll(target) {
+  target.closest("fieldset").querySelector(".checks").classList.add("all");
+}
+
 // The FI types that have all the words typed, by name or code.
 document.addEventListener("input", (event) => {
   if (!("searches" in (event.target.dataset ?? {}))) return;
   event.stopImmediatePropagation(); // nothing of the draft
   const words = event.target.value.toLowerCase().split(/\s+/);
+  showAll(event.target);
   const labels = [...event.target.closest("fieldset").querySelectorAll(".checks label")];
   for (const label of labels) {
     const text = label.textContent.toLowerCase();

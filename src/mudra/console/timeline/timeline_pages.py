@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Final
 
 from litestar.types import ControllerRouterHandler
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.console.framework import page
@@ -14,12 +15,16 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.health.health_query import HealthQuery, query_of
+from mudra.console.health.labels import SEVERITY_TONES
 from mudra.console.pages.operator.labels import approval_link, member_link
+from mudra.console.timeline.lanes import picture_of
 from mudra.http.auth.gates import READER, operator
 from mudra.identity.operators.operator import Scope
+from mudra.localization.duration import span_text
 from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
 from mudra.timeline.happening import KIND_TITLES, Happening, HappeningKind
@@ -30,11 +35,12 @@ _USUAL: Final = "7d"
 _LEAD: Final = translatable("What happened to the network, its members and Mudra itself.")
 _MOMENT: Final = timedelta(seconds=1)
 _FEWEST_ALIKE: Final = 3
+TextOf = Callable[[Happening], str]
 LinkOf = Callable[[Happening], str]
 """Returns the page of what happened, for the reader of the timeline; empty for none."""
 
 
-def _table(names: Mapping[str, str], link: LinkOf) -> Table[Happening]:
+def _table(text: TextOf, link: LinkOf) -> Table[Happening]:
     return Table(
         "timeline",
         translatable("Timeline"),
@@ -42,27 +48,66 @@ def _table(names: Mapping[str, str], link: LinkOf) -> Table[Happening]:
             Column(
                 "text",
                 translatable("What happened"),
-                lambda one: _text(one, names),
+                text,
                 link=link,
             ),
+            Column(
+                "severity",
+                translatable("Severity"),
+                lambda one: one.severity,
+                "tag",
+                tone=lambda one: SEVERITY_TONES[Severity(one.severity)] if one.severity else "",
+                phone="state",
+            ),
             Column("member", translatable("Member"), lambda one: one.entity_id or None, "file"),
-            Column("kind", translatable("Kind"), lambda one: KIND_TITLES[one.kind], "tag"),
-            Column("at", translatable("At"), lambda one: one.at, "time"),
-            Column("until", translatable("Until"), lambda one: one.until, "time"),
+            Column("kind", translatable("Kind"), lambda one: KIND_TITLES[one.kind], "file"),
+            Column("at", translatable("At"), lambda one: one.at, "time", phone="figure"),
+            Column(
+                "lasts",
+                translatable("Duration"),
+                _duration,
+                "tag",
+                tone=lambda one: "bad" if _is_open(one) else "quiet",
+                order=lambda one: (one.until - one.at).total_seconds() if one.until else None,
+                phone="figure",
+            ),
+            Column("until", translatable("Until"), lambda one: one.until, "file"),
         ),
         first_sort="-at",
         rows=20,
     )
 
 
-def _text(one: Happening, names: Mapping[str, str]) -> str:
-    """Returns what happened, with whom it happened to; an incident names its members itself."""
-    begun = f"{one.text[:1].upper()}{one.text[1:]}"
-    if one.kind is HappeningKind.INCIDENT and one.until is None:
-        return gettext("%(incident)s; still open", incident=begun)
-    if not one.entity_id or one.kind is HappeningKind.INCIDENT:
-        return begun
-    return f"{names.get(one.entity_id, one.entity_id)}: {one.text}"
+def _is_open(one: Happening) -> bool:
+    return one.kind is HappeningKind.INCIDENT and one.until is None
+
+
+def _duration(one: Happening) -> str:
+    """Returns how long an event lasts; empty for one that only happens."""
+    if one.until is not None:
+        return span_text(one.until - (one.begins or one.at))
+    return translatable("open") if _is_open(one) else ""
+
+
+def _text_of(names: Mapping[str, str], own: str = "") -> TextOf:
+    """Returns what writes an event with whom it happened to.
+
+    An incident names its members itself; on the page of one's `own` no other is meant.
+    """
+
+    def text(one: Happening) -> str:
+        if not one.entity_id or one.entity_id == own or one.kind is HappeningKind.INCIDENT:
+            return f"{one.text[:1].upper()}{one.text[1:]}"
+        return f"{names.get(one.entity_id, one.entity_id)}: {one.text}"
+
+    return text
+
+
+class _Shown(Struct, frozen=True):
+    """Texts and links of events for the reader of a timeline."""
+
+    text: TextOf
+    link: LinkOf
 
 
 def folded(found: Sequence[Happening]) -> Sequence[Happening]:
@@ -100,8 +145,8 @@ async def network_timeline(page_context: PageContext) -> Outcome:
         else gettext(_LEAD)
     )
     names = await page_context.tx.service(HealthService).names()
-    table = _table(names, lambda one: _operators_link(one, page_context.scopes))
-    return _page(page_context, view, found, lead, table)
+    shown = _Shown(_text_of(names), lambda one: _operators_link(one, page_context.scopes))
+    return _page(page_context, view, found, lead, shown)
 
 
 @page.get("/entity/{entity_id:str}/timeline", gate=READER, reads=True)
@@ -116,9 +161,9 @@ async def member_timeline(page_context: PageContext) -> Outcome:
     lead = gettext(
         "What happened to %(member)s and to the whole network.", member=page_context.member.name
     )
-    names = {page_context.member.entity_id: page_context.member.name}
-    table = _table(names, lambda one: _members_link(one, page_context.member.entity_id))
-    return _page(page_context, view, found, lead, table)
+    own = page_context.member.entity_id
+    shown = _Shown(_text_of({}, own), lambda one: _members_link(one, own))
+    return _page(page_context, view, found, lead, shown)
 
 
 def _operators_link(one: Happening, scopes: frozenset[Scope]) -> str:
@@ -143,9 +188,11 @@ def _operators_link(one: Happening, scopes: frozenset[Scope]) -> str:
 
 
 def _members_link(one: Happening, entity_id: str) -> str:
-    """Returns the member's own page of an event; of others' events only incidents have one."""
+    """Returns the page of an event: of others only incidents and announcements have one."""
     if one.kind is HappeningKind.INCIDENT:
         return member_path(entity_id, f"health/incidents/{one.ref}")
+    if one.kind is HappeningKind.ANNOUNCEMENT:
+        return "/status"
     if one.entity_id != entity_id:
         return ""
     words = {
@@ -184,8 +231,9 @@ def _page(
     view: HealthQuery,
     found: Sequence[Happening],
     lead: str,
-    table: Table[Happening],
+    shown: _Shown,
 ) -> Outcome:
+    table = _table(shown.text, shown.link)
     left_out = f"only the latest {MAX_SHOWN}" if len(found) >= MAX_SHOWN else ""
     export = table.export(found, page_context.query, left_out=left_out)
     if export is not None:
@@ -196,6 +244,10 @@ def _page(
         "listed": table.view(
             found if page_context.query.get("timeline.q") else folded(found), page_context.query
         ),
+        "picture": picture_of(
+            folded(found), _within(page_context, view), page_context.now, shown.text, shown.link
+        ),
+        "tones": SEVERITY_TONES,
         "is_cut": bool(left_out),
         "most": MAX_SHOWN,
     }

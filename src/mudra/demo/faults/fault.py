@@ -41,14 +41,16 @@ class FaultKind(enum.StrEnum):
 DESCRIPTIONS: Final[Mapping[FaultKind, str]] = {
     FaultKind.EXPIRED_SECRET: translatable("every secret is refused as expired"),
     FaultKind.GRACE_WARNING: translatable(
-        "the secret works as an old one in its grace period, with the warning"
+        "the secret works as an old one in its grace period: message and Sunset header"
     ),
     FaultKind.KEY_CHANGE: translatable("a new key signs; tokens of the previous one stay valid"),
     FaultKind.KEY_DROP: translatable("a new key signs; tokens of the previous one are refused"),
     FaultKind.TOO_MANY_REQUESTS: translatable("every request is answered 429 with Retry-After"),
     FaultKind.UNAVAILABLE: translatable("every request is answered 503 with Retry-After"),
     FaultKind.SLOW: translatable("every request waits before it is answered"),
-    FaultKind.CLOCK_JUMP: translatable("iat, nbf, exp and timestamp of tokens are moved"),
+    FaultKind.CLOCK_JUMP: translatable(
+        "the times of tokens are moved: iat, nbf, exp and timestamp"
+    ),
 }
 
 

@@ -34,7 +34,9 @@ _LENGTHS: Final = {
     "P1D": translatable("1 day"),
     "P7D": translatable("7 days"),
 }
-_TYPED: Final = {"entityId": "", "kind": "", "amount": "", "lasts": "PT1H"}
+_TYPED: Final = {"entityId": "", "kind": "", "lasts": "PT1H"}
+_AMOUNT: Final = "amount-"
+"""Begins the name of the field of seconds of each fault that has them."""
 
 
 @page.get(_MEMBER, gate=ADMIN)
@@ -74,7 +76,7 @@ async def any_end(page_context: PageContext, fields: Fields) -> Outcome:
 
 
 async def _on(page_context: PageContext, fields: Fields) -> Outcome:
-    amount = fields.get("amount", "").strip()
+    amount = fields.get(f"{_AMOUNT}{fields.get('kind', '')}", "").strip()
     sign, digits = ("-", amount[1:]) if amount.startswith("-") else ("", amount)
     body = {**fields, "by": f"{sign}PT{digits}S" if amount else ""}
     received = decode_struct(body, FaultRequest)
@@ -113,6 +115,7 @@ async def _page(
         return active
     problem = page_problem(refusal) if refusal is not None else None
     names = {} if entity else await page_context.tx.service(HealthService).names()
+    typed = {name: (fields or {}).get(name, kept)[:64] for name, kept in _TYPED.items()}
     return RenderedPage(
         "faults.html",
         {
@@ -122,7 +125,8 @@ async def _page(
             "defaults": {kind: one.default for kind, one in AMOUNTS.items()},
             "member_names": names,
             "lengths": _LENGTHS,
-            "typed": {name: (fields or {}).get(name, kept)[:64] for name, kept in _TYPED.items()},
+            "typed": typed,
+            "typed_amount": (fields or {}).get(f"{_AMOUNT}{typed['kind']}", "")[:64],
             "here_base": _base(page_context),
             "may_end_all": actor.is_operator,
             "problem": sentence(problem.sentence) if problem else "",

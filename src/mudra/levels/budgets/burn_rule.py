@@ -49,6 +49,8 @@ class Burn(Struct, frozen=True, rename="camel"):
     """Failures that the target allows in the whole month, by the volume that is expected."""
     spent: int
     """Failures of the month so far."""
+    counted: int
+    """Calls, FI requests or reports of the month so far, of which these are failures."""
     left_percent: float
     """Of the budget; below zero once it is gone."""
     day_rate: float
@@ -75,6 +77,12 @@ def burns_of(seen: Seen, month: TimeRange, now: datetime) -> tuple[Burn, ...]:
         if measure in week and measure in day:
             found.append(_burn(figure, week[measure], day[measure], month, now))
     return tuple(found)
+
+
+def reached_percent(burn: Burn) -> float:
+    """Returns what the month has reached so far, in percent, as its target is."""
+    part = burn.spent if burn.measure.at_most else burn.counted - burn.spent
+    return 100 * part / burn.counted
 
 
 def shown_allowed(burn: Burn) -> tuple[float, int]:
@@ -117,6 +125,7 @@ def _burn(so_far: Figure, week: Figure, day: Figure, month: TimeRange, now: date
         so_far.target,
         int(allowed),
         spent,
+        so_far.whole,
         _cents(100 * (allowed - spent) / allowed) if allowed else 0.0,
         _rate(rates[0], share),
         _rate(rates[1], share),

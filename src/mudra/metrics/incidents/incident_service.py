@@ -1,6 +1,6 @@
 """Incidents as people read them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -61,6 +61,10 @@ class IncidentService(Struct, frozen=True):
     async def causes_within(self, within: TimeRange) -> Sequence[StoredIncident]:
         """Returns the causes of a time, open or over, the oldest first; no withdrawn ones."""
         return causes_of(await self.store.since(within.start), within)
+
+    async def of_ids(self, incident_ids: Collection[str]) -> Sequence[StoredIncident]:
+        """Returns the incidents of these IDs that there are, however old."""
+        return await self.store.of_ids(sorted(incident_ids)) if incident_ids else ()
 
     async def find(self, incident_id: str) -> StoredIncident | NoSuchIncident:
         """Returns the incident of this ID, however old."""

@@ -130,6 +130,10 @@ class Event(Struct, frozen=True):
     over_at: datetime | None
     problem: str
     body: bytes
+    tried_at: datetime | None = None
+    """When the last attempt was made."""
+    next_at: datetime | None = None
+    """When the next one is due, while it waits."""
 
     @property
     def state(self) -> str:

@@ -19,21 +19,25 @@ from mudra.storage.tables.alarms import webhook_attempt, webhook_event, webhook_
 _E: Final = webhook_event.c
 _M: Final = webhook_message.c
 _A: Final = webhook_attempt.c
-_LAST_PROBLEM: Final = (
-    sa.select(_A.problem)
+_LAST: Final = (
+    sa.select(_A.problem, _A.at)
     .where(_A.message_id == _M.message_id)
     .order_by(_A.number.desc())
     .limit(1)
-    .scalar_subquery()
+    .lateral()
 )
 _OF: Final = (
     sa.union_all(
         sa.select(
             *(_M.message_id, _M.event, _M.made_at, _M.attempts, sa.null().label("over_at")),
-            *(sa.func.coalesce(_LAST_PROBLEM, "").label("problem"), _M.body),
-        ).where(_M.webhook_id == sa.bindparam("of")),
+            *(sa.func.coalesce(_LAST.c.problem, "").label("problem"), _M.body),
+            *(_LAST.c.at.label("tried_at"), _M.next_attempt_at.label("next_at")),
+        )
+        .outerjoin(_LAST, sa.true())
+        .where(_M.webhook_id == sa.bindparam("of")),
         sa.select(
-            _E.message_id, _E.event, _E.made_at, _E.attempts, _E.over_at, _E.problem, _E.body
+            *(_E.message_id, _E.event, _E.made_at, _E.attempts, _E.over_at, _E.problem, _E.body),
+            *(_E.over_at.label("tried_at"), sa.null().label("next_at")),
         ).where(_E.webhook_id == sa.bindparam("of")),
     )
     .order_by(sa.desc("made_at"), sa.desc("message_id"))

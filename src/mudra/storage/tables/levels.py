@@ -53,6 +53,7 @@ level_burn: Final = sa.Table(
     sa.Column("target", sa.Double, nullable=False),
     sa.Column("allowed", sa.BigInteger, nullable=False),
     sa.Column("spent", sa.BigInteger, nullable=False),
+    sa.Column("counted", sa.BigInteger, nullable=False),
     sa.Column("left_percent", sa.Double, nullable=False),
     sa.Column("day_rate", sa.Double, nullable=False),
     sa.Column("week_rate", sa.Double, nullable=False),

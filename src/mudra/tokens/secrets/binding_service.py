@@ -42,7 +42,7 @@ R = TypeVar("R", bound=Refusal)
 class BindingView(Struct, frozen=True):
     """The binding of an entity, and what the last days show.
 
-    `listed` are the `ips` of the live entry; `uses` came from them, `foreign` from elsewhere.
+    `listed` are the `ips` of the live entry; `foreign` uses come from elsewhere.
     """
 
     entity_id: str
@@ -50,6 +50,8 @@ class BindingView(Struct, frozen=True):
     network_enforces: bool
     listed: Sequence[str]
     report: AddressReport
+    uses: Sequence[EntityUse] = ()
+    """Uses of the last days, whatever the address."""
 
     @property
     def own(self) -> AddressBinding:
@@ -147,7 +149,7 @@ class BindingService(Struct, frozen=True):
         listed = await RegisteredKeys(self.tx).listed_addresses(entity_id)
         uses = await SecretUses(self.tx).since(since, entity_id)
         report = report_addresses(uses, {entity_id: listed})
-        return BindingView(entity_id, own, self.network_enforces, listed, report)
+        return BindingView(entity_id, own, self.network_enforces, listed, report, uses)
 
     async def _lost_right(
         self, entity_id: str, requester: Requester

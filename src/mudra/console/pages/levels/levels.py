@@ -21,6 +21,7 @@ from mudra.console.pages.levels.view import (
     BudgetRow,
     api_rows,
     budget_rows,
+    missed_texts,
     months,
     others,
     target_rows,
@@ -129,10 +130,11 @@ async def _list_page(
     service = page_context.tx.service(LevelService)
     zone, kept = ZoneInfo(service.zone), page_context.now - service.kept
     last = month_name(month_before(page_context.now, zone), zone)
+    offered = [one for one in months(last) if one == last or service.month(one).start >= kept]
     shown = {
         "path": path,
         "names": await page_context.tx.service(HealthService).names(),
-        "months": [one for one in months(last) if one == last or service.month(one).start >= kept],
+        "months": [one for one in offered if await service.reports.has_reports(service.month(one))],
         **facts,
     }
     return RenderedPage(template, shown)
@@ -191,6 +193,7 @@ async def _report_page(
         "path": path,
         "columns": columns(),
         "rows": api_rows(report),
+        "missed": missed_texts(report),
         "others": others(report),
         "spans": [(each, fate_text(each.fate), cause_words(each.cause)) for each in report.spans],
         "reasons": [(reason_words(each), each) for each in report.reasons],

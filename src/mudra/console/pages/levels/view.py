@@ -7,12 +7,12 @@ from typing import Final
 from markupsafe import Markup
 from msgspec import Struct
 
-from mudra.levels.budgets.burn_rule import Outlook, shown_allowed
+from mudra.levels.budgets.burn_rule import Outlook, reached_percent, shown_allowed
 from mudra.levels.budgets.burn_store import StoredBurn
 from mudra.levels.calculation import Figure
 from mudra.levels.printing import labels
 from mudra.levels.report import Report
-from mudra.levels.target import Measure, Target
+from mudra.levels.target import ALL_APIS, Measure, Target
 from mudra.localization.language import current, gettext, translatable
 
 _WIDTH: Final = 300
@@ -28,6 +28,7 @@ _DRAWING: Final = Markup(
     "{}{}{}</svg>"
 )
 _TRACK: Final = Markup('<rect class="track" x="1" y="4" width="{}" height="10"/>').format(_WIDTH)
+_PLACES: Final = 2
 _MONTHS: Final = 24
 """Offered for a report, the newest first."""
 
@@ -50,7 +51,10 @@ class ApiRow(Struct, frozen=True):
     name: str
     numbers: Sequence[Shown | None]
     down: str
+    was_down: bool
     bar: Markup
+    comes_first: bool
+    """Of all APIs together, or one that missed a target; the others fold."""
 
 
 class Other(Struct, frozen=True):
@@ -65,6 +69,28 @@ def api_rows(report: Report) -> list[ApiRow]:
     return [_row(api, found) for api, found in report.by_api(labels.COLUMNS).items()]
 
 
+def missed_texts(report: Report) -> list[str]:
+    """Returns the targets that were missed: of an API, and of all together where none alone did."""
+    missed = [one for one in report.figures if one.met is False]
+    alone = {one.measure for one in missed if one.api != ALL_APIS}
+    return [_missed_text(one) for one in missed if one.api != ALL_APIS or one.measure not in alone]
+
+
+def _missed_text(one: Figure) -> str:
+    measure = gettext(labels.MEASURES[one.measure])
+    if one.api != ALL_APIS:
+        measure = f"{measure[:1].lower()}{measure[1:]}"
+    texts = {
+        "measure": measure,
+        "api": labels.api_text(one.api),
+        "value": labels.value_text(one),
+        "target": labels.target_text(one),
+    }
+    if one.api == ALL_APIS:
+        return gettext("%(measure)s: %(value)s, target %(target)s", **texts)
+    return gettext("%(api)s, %(measure)s: %(value)s, target %(target)s", **texts)
+
+
 def others(report: Report) -> list[Other]:
     """Returns the numbers that are not of one API."""
     return [
@@ -77,8 +103,15 @@ def others(report: Report) -> list[Other]:
 def _row(api: str, found: Mapping[Measure, Figure]) -> ApiRow:
     numbers = [_shown(found[one]) if one in found else None for one in labels.COLUMNS]
     up = found.get(Measure.AVAILABILITY)
-    drawn = _bar(up or found[Measure.SUCCESS])
-    return ApiRow(labels.api_text(api), numbers, labels.down_text(up), drawn)
+    name = labels.api_text(api)
+    return ApiRow(
+        f"{name[:1].upper()}{name[1:]}",
+        numbers,
+        labels.down_text(up),
+        bool(up and up.down_windows),
+        _bar(up or found[Measure.SUCCESS]),
+        api == ALL_APIS or any(one.met is False for one in found.values()),
+    )
 
 
 def _shown(one: Figure) -> Shown:
@@ -111,6 +144,8 @@ class BudgetRow(Struct, frozen=True):
 
     entity_id: str
     measure: str
+    reached: str
+    target: str
     left: str
     spent: int
     allowed: str
@@ -147,6 +182,8 @@ def _budget_row(one: StoredBurn) -> BudgetRow:
     return BudgetRow(
         one.entity_id,
         labels.measure_text(burn.measure),
+        labels.amount_text(burn.measure, reached_percent(burn), _PLACES),
+        ("≤ " if burn.measure.at_most else "") + labels.exact_text(burn.measure, burn.target),
         gettext("over by %(share)s %%", share=number(-left))
         if left < 0
         else f"{number(left, 1)} %",

@@ -5,6 +5,7 @@ from typing import Final
 
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
+from msgspec import Struct
 
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
 from mudra.audit.search_store import AuditSearch
@@ -14,11 +15,14 @@ from mudra.console.framework.page_results import Download, Outcome, StreamedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.event_sentence import event_sentence, person_of, unnamed
 from mudra.http.auth.gates import READER
+from mudra.identity.memberships.membership_store import Memberships
 from mudra.localization.language import gettext, translatable
 from mudra.overview.entity_activity import DAYS, names_of_admins, visible_address
 
 _MAX_COUNT: Final = 500
-_TONES: Final = {"success": "good", "refused": "warn", "failed": "bad"}
+_SUCCESS: Final = "success"
+_TONES: Final = {"refused": "warn", "failed": "bad"}
+"""Success is the usual outcome: it is not marked."""
 _OUTCOMES: Final = (translatable("success"), translatable("refused"), translatable("failed"))
 """Marked for the catalogues; the table translates its tags."""
 
@@ -26,7 +30,7 @@ _TOKENS = Table(
     "tokens",
     translatable("Tokens by day"),
     (
-        Column[TokensOfDay]("day", translatable("Day (UTC)"), lambda row: f"{row.day:%Y-%m-%d}"),
+        Column[TokensOfDay]("day", translatable("Day (UTC)"), lambda row: row.day, "day"),
         Column[TokensOfDay]("issued", translatable("Issued"), lambda row: row.issued, "number"),
         Column[TokensOfDay]("refused", translatable("Refused"), lambda row: row.refused, "number"),
     ),
@@ -34,15 +38,22 @@ _TOKENS = Table(
 )
 
 
-def _audit(names: Mapping[str, str], entity: str) -> Table[AuditRow]:
+class _People(Struct, frozen=True):
+    """The admins by the actor that the log names: in sentences by name, folded by address."""
+
+    names: Mapping[str, str]
+    addresses: Mapping[str, str]
+
+
+def _audit(people: _People, entity: str, *, all_succeeded: bool) -> Table[AuditRow]:
     return Table(
         "audit",
         translatable("Audit log of this entity"),
         (
             Column[AuditRow](
-                "what", translatable("What"), lambda row: _sentence(row, names, entity)
+                "what", translatable("What"), lambda row: _sentence(row, people.names, entity)
             ),
-            Column[AuditRow]("at", translatable("Time"), lambda row: row.at, "time"),
+            Column[AuditRow]("at", translatable("Time"), lambda row: row.at, "moment"),
             Column[AuditRow](
                 "event", translatable("Event"), lambda row: row.event, "code", folded=True
             ),
@@ -51,10 +62,14 @@ def _audit(names: Mapping[str, str], entity: str) -> Table[AuditRow]:
                 translatable("Outcome"),
                 lambda row: row.outcome,
                 "tag",
-                tone=lambda row: _TONES.get(row.outcome, "quiet"),
+                tone=lambda row: _TONES.get(row.outcome, "quiet" if all_succeeded else ""),
+                folded=all_succeeded,
             ),
             Column[AuditRow](
-                "who", translatable("By"), lambda row: names.get(row.actor, row.actor), folded=True
+                "who",
+                translatable("By"),
+                lambda row: people.addresses.get(row.actor, row.actor),
+                folded=True,
             ),
             Column[AuditRow](
                 "reason", translatable("Reason"), lambda row: row.reason or None, folded=True
@@ -92,7 +107,13 @@ async def _tables(page_context: PageContext, entity_id: str) -> Mapping[str, obj
     days = await AuditSearch(tx).tokens_by_day(entity_id, page_context.now - DAYS)
     events = await AuditSearch(tx).events(AuditFilter(entity_id=entity_id), None, _MAX_COUNT)
     entity = page_context.entity.name if page_context.entity else entity_id
-    audit = _audit(await names_of_admins(tx, entity_id), entity)
+    admins = await Memberships(tx).admins(entity_id)
+    people = _People(
+        {f"user:{one.user_id}": one.name or one.email for one in admins},
+        await names_of_admins(tx, entity_id),
+    )
+    succeeded = all(row.outcome == _SUCCESS for row in events)
+    audit = _audit(people, entity, all_succeeded=succeeded)
     return (
         _TOKENS.export(days, page_context.query)
         or audit.export(events, page_context.query)

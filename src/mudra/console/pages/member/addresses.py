@@ -73,7 +73,8 @@ async def _page(page_context: PageContext, refusal: Refusal | None = None) -> Ou
     )
     if isinstance(view, Refusal):
         return view
-    export = FOREIGN.export(view.foreign, page_context.query)
+    foreign = view.foreign if view.listed else view.uses
+    export = FOREIGN.export(foreign, page_context.query)
     if export is not None:
         return export
     problem = page_problem(refusal) if refusal is not None else None
@@ -82,7 +83,7 @@ async def _page(page_context: PageContext, refusal: Refusal | None = None) -> Ou
         {
             "view": view,
             "days": WATCHED_DAYS,
-            "foreign": FOREIGN.view(view.foreign, page_context.query),
+            "foreign": FOREIGN.view(foreign, page_context.query),
             "problem": sentence(_text(refusal, problem.sentence)) if refusal and problem else "",
             "notice": page_context.query.get("told", "") if problem is None else "",
         },

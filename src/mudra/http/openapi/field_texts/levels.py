@@ -69,6 +69,7 @@ LEVEL_FIELDS: Final = {
     "Burn.measure": "what is measured, over all calls for customers",
     "Burn.target": "the target in percent",
     "Burn.allowed": "failures that the target allows in the whole month, by the expected volume",
+    "counted": "calls, FI requests or reports of the month so far, of which these failed",
     "leftPercent": "budget that is left, in percent; below zero once it is gone",
     "dayRate": "burn rate of the last day; at 1 a budget lasts exactly one month",
     "weekRate": "burn rate of the last week",

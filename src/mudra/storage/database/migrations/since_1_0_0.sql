@@ -384,6 +384,7 @@ CREATE TABLE level_burn (
     target double precision NOT NULL,
     allowed bigint NOT NULL,
     spent bigint NOT NULL,
+    counted bigint NOT NULL,
     left_percent double precision NOT NULL,
     day_rate double precision NOT NULL,
     week_rate double precision NOT NULL,

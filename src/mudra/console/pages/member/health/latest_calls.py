@@ -29,6 +29,10 @@ class LatestCalls(Struct, frozen=True):
     view: HealthQuery
     fip: str
     """The name of the FIP that they go to; empty for all, and on the page of the FIP itself."""
+    incident_id: str
+    """The open incident at that FIP; empty for none."""
+    follows: bool
+    """Whether the member follows any FIP: it gets alarms about these alone."""
 
 
 async def latest_calls(page_context: PageContext) -> LatestCalls:
@@ -52,4 +56,7 @@ async def latest_calls(page_context: PageContext) -> LatestCalls:
     )
     names = {} if kind is EntityType.FIP else await health.names()
     fip = names.get(drawn.fip_id or "", "")
-    return LatestCalls(line_chart(successes(points)), drawn.view, fip)
+    at_fip = [one for one in open_causes if fip_concerned(one.incident.subject) == drawn.fip_id]
+    incident_id = at_fip[-1].incident_id if at_fip and drawn.fip_id else ""
+    chart = line_chart(successes(points))
+    return LatestCalls(chart, drawn.view, fip, incident_id, bool(followed))
