@@ -34,6 +34,8 @@ from mudra.metrics.rollup.percentage import percentage
 from mudra.shared.refusal import Refusal
 
 _PAGE: Final = operator_path("disputes")
+_MAX_CONTESTED: Final = 20
+"""Open disputes whose incident is named in the list; more wait with their title alone."""
 _EFFECTS: Final[dict[str, Effect]] = {
     "left_out": "left_out",
     "not_against_member": "not_against_member",
@@ -57,6 +59,12 @@ async def disputes(page_context: PageContext) -> Outcome:
     tx, now = page_context.tx, page_context.now
     entity_id = page_context.query.get("of", "")[:64]
     found = await tx.service(DisputeService).list(of=entity_id)
+    names = await tx.service(HealthService).names()
+    contested = {
+        one.dispute_id: named_headline(names)(incident, False)  # noqa: FBT003  # as it began
+        for one in [one for one in found if one.is_open][:_MAX_CONTESTED]
+        if (incident := await _contested(page_context, one))
+    }
     lines = [(one, title_of(one), STATES[one.state], one.is_overdue(now)) for one in found]
     waiting = sorted(
         (line for line in lines if line[0].is_open), key=lambda line: line[0].due_at or now
@@ -64,7 +72,9 @@ async def disputes(page_context: PageContext) -> Outcome:
     facts = {
         "waiting": waiting,
         "others": [line for line in lines if not line[0].is_open],
-        "names": await tx.service(HealthService).names(),
+        "names": names,
+        "contested": contested,
+        "now": now,
         "path": _PAGE,
         "of": entity_id,
     }
@@ -131,6 +141,7 @@ async def _case_page(page_context: PageContext, dispute_id: UUID, refused: Refus
         "contested": await _contested(page_context, found),
         "incident_title": named_headline(names),
         "percent": percentage,
+        "now": page_context.now,
     }
     return RenderedPage("operator_dispute.html", facts, refused.status)
 

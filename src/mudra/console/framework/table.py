@@ -59,6 +59,8 @@ class Column(Struct, Generic[R], frozen=True):
     phone: str = ""
     """Its place on a phone: `state`, `figure` or `second-name`. Where a column has one, the first
     column is the name and all others unfold; else the table chooses (`TableView.places`)."""
+    usual: str = ""
+    """A value that a page leaves out, so that only what is not usual has ink; files have it."""
 
 
 class Cell(Struct, frozen=True):
@@ -180,6 +182,8 @@ class Table(Struct, Generic[R], frozen=True):
     choose: Callable[[R], str] | None = None
     rows: int = PAGE
     """Rows of a page."""
+    filters: bool = True
+    """Whether it has a filter of its own; else the page's form sends its words."""
 
     def view(self, rows: Sequence[R], query: Mapping[str, str]) -> TableView:
         """Show the page of rows that the address asks for; an address in error shows the first."""
@@ -197,7 +201,7 @@ class Table(Struct, Generic[R], frozen=True):
         across = [
             column
             for at, column in enumerate(across)
-            if not at or not chosen or any(column.value(row) is not None for row in chosen)
+            if not at or not chosen or any(_seen(column, row) is not None for row in chosen)
         ]
         return TableView(
             name=self.name,
@@ -209,7 +213,7 @@ class Table(Struct, Generic[R], frozen=True):
             ticks=self._ticks(shown),
             act_on=f"{self.name}-act",
             words=words,
-            may_filter=bool(words) or len(rows) > _MAX_SEEN,
+            may_filter=self.filters and (bool(words) or len(rows) > _MAX_SEEN),
             kept={
                 name: value
                 for name, value in query.items()
@@ -331,7 +335,7 @@ def _cells(columns: Sequence[Column[R]], shown: Sequence[R]) -> Sequence[Sequenc
 
 
 def _cells_of(column: Column[R], shown: Sequence[R]) -> Sequence[Cell]:
-    values = [column.value(row) for row in shown]
+    values = [_seen(column, row) for row in shown]
     places = max(map(_places, values), default=0)
     return [
         Cell(
@@ -343,6 +347,12 @@ def _cells_of(column: Column[R], shown: Sequence[R]) -> Sequence[Cell]:
         )
         for value, row in zip(values, shown, strict=True)
     ]
+
+
+def _seen(column: Column[R], row: R) -> Value:
+    """Return what a page shows of a cell: nothing of what is usual."""
+    value = column.value(row)
+    return None if column.usual and value == column.usual else value
 
 
 def _shown(column: Column[R], row: R) -> str:
