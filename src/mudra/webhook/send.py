@@ -80,7 +80,7 @@ async def post(
     except TimeoutError:
         return f"no answer within {_WHOLE_S:g} seconds"
     except socket.gaierror:
-        return "the host has no address"
+        return "the host name has no address in the DNS"
     # Of a host that a redirect names and IDNA 2008 forbids: a ValueError.
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
         return why_failed(error)

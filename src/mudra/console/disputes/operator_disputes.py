@@ -74,7 +74,6 @@ async def disputes(page_context: PageContext) -> Outcome:
         "others": [line for line in lines if not line[0].is_open],
         "names": names,
         "contested": contested,
-        "now": now,
         "path": _PAGE,
         "of": entity_id,
     }
@@ -141,7 +140,6 @@ async def _case_page(page_context: PageContext, dispute_id: UUID, refused: Refus
         "contested": await _contested(page_context, found),
         "incident_title": named_headline(names),
         "percent": percentage,
-        "now": page_context.now,
     }
     return RenderedPage("operator_dispute.html", facts, refused.status)
 

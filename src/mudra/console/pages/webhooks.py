@@ -46,7 +46,7 @@ _STATES: Final = {
     "failed": (translatable("failed"), "bad"),
 }
 _FORMATS: Final = {
-    Format.STANDARD.value: translatable("Standard Webhooks (JSON, signed)"),
+    Format.STANDARD.value: translatable("Standard Webhooks (signed)"),
     Format.SLACK.value: "Slack",
     Format.TEAMS.value: "Microsoft Teams",
 }

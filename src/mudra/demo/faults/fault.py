@@ -48,7 +48,7 @@ DESCRIPTIONS: Final[Mapping[FaultKind, str]] = {
     FaultKind.TOO_MANY_REQUESTS: translatable("every request is answered 429 with Retry-After"),
     FaultKind.UNAVAILABLE: translatable("every request is answered 503 with Retry-After"),
     FaultKind.SLOW: translatable("every request waits before it is answered"),
-    FaultKind.CLOCK_JUMP: translatable("iat, nbf, exp and timestamp of tokens are moved"),
+    FaultKind.CLOCK_JUMP: translatable("times in tokens are moved: iat, nbf, exp and timestamp"),
 }
 
 

@@ -113,7 +113,7 @@ _TEXTS: Final[_Shown] = (
         "UpdateDetails.translations",
     ),
     ("Asia/Kolkata", "timeZone"),
-    ("iat, nbf, exp and timestamp of tokens are moved", "SandboxFault.effect"),
+    ("times in tokens are moved: iat, nbf, exp and timestamp", "SandboxFault.effect"),
     ("", "problem column lastError keyProblem ambiguity risk SandboxFault.kid BulkResponse.csv"),
     ("last used 5 minutes ago from 1 address", "SecretUseResponse.summary"),
     ("secret reset", "HappeningDetails.text"),

@@ -19,6 +19,14 @@ from mudra.localization.language import current, gettext, ngettext, translatable
 
 _RECEIPT: Final = "receiptId"
 """In the detail: of a report that was taken; the search shows what it is a receipt of."""
+_IMPLIED: Final = frozenset(
+    {
+        EventName.USER_SIGN_IN_SUCCEED.value,
+        EventName.USER_PASSWORD_REHASH.value,
+        EventName.USER_FACTOR_USE.value,
+    }
+)
+"""Events without which the act of the same call would not have been."""
 _MINUTE: Final = timedelta(minutes=1)
 _MAX_NAMES: Final = 20
 EACH: Final = "each"
@@ -53,10 +61,13 @@ class EventRow(Struct, frozen=True):
         if not self.more:
             return one
         if self.by_person:
+            further = sum(each.row.event not in _IMPLIED for each in self.more)
+            if not further:
+                return one
             return ngettext(
                 "%(one)s, with %(num)s more event of the same call",
                 "%(one)s, with %(num)s more events of the same call",
-                len(self.more),
+                further,
                 one=one,
             )
         return ngettext(
