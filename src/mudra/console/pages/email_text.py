@@ -1,4 +1,4 @@
-"""The text of an email on a page: an address of the console is a link that says where it leads."""
+"""Emails on pages: the text, whose addresses of the console are links by name, and the severity."""
 
 import re
 from typing import Final
@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from mudra.console.health.labels import SEVERITY_TONES
 from mudra.localization.language import gettext, translatable
 from mudra.shared.email_message import links_in
 
@@ -20,6 +21,28 @@ _LABELS: Final = (
     (re.compile(r"/account"), translatable("Open your account")),
 )
 _OTHERWISE: Final = translatable("Open the console")
+
+
+_SEVERITY: Final = re.compile(r"\[([^\]]+)\] (.+)", re.DOTALL)
+"""A subject that begins with a severity."""
+
+
+def severity_of(subject: str) -> str:
+    """Returns what a subject begins with in brackets, in the language that it was written in."""
+    found = _SEVERITY.fullmatch(subject)
+    return found[1] if found else ""
+
+
+def without_severity(subject: str) -> str:
+    """Returns a subject without what it begins with in brackets."""
+    found = _SEVERITY.fullmatch(subject)
+    return found[2] if found else subject
+
+
+def severity_tone(subject: str) -> str:
+    """Returns the tone of a subject's severity; quiet for one of another language."""
+    tones = {gettext(level).capitalize(): tone for level, tone in SEVERITY_TONES.items()}
+    return tones.get(severity_of(subject), "quiet")
 
 
 class Piece(Struct, frozen=True):

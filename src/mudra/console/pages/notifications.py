@@ -1,6 +1,5 @@
 """Messages to the signed-in person: by which channel they went, and whether they arrived."""
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -15,10 +14,9 @@ from mudra.console.framework.navigation import ACCOUNT
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
-from mudra.console.health.labels import SEVERITY_TONES
-from mudra.console.pages.email_text import pieces
+from mudra.console.pages.email_text import pieces, severity_of, severity_tone, without_severity
 from mudra.http.auth.gates import SIGNED_IN
-from mudra.localization.language import gettext, translatable
+from mudra.localization.language import translatable
 from mudra.metrics.notifications.webhook import Event, NoSuchWebhook, Owner, Webhook
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.notifications.webhook_service import WebhookService
@@ -47,10 +45,6 @@ _OF_EVENT: Final = {
 }
 
 
-_SEVERITY: Final = re.compile(r"\[([^\]]+)\] (.+)", re.DOTALL)
-"""A subject that begins with a severity."""
-
-
 class Notification(Struct, frozen=True):
     """One message to the person; `problem` is why it has not arrived, `link` where its text is."""
 
@@ -62,31 +56,17 @@ class Notification(Struct, frozen=True):
     problem: str = ""
     link: str = ""
 
-    @property
-    def severity(self) -> str:
-        """What its subject begins with in brackets, in the language that it was written in."""
-        found = _SEVERITY.fullmatch(self.what)
-        return found[1] if found else ""
-
-    @property
-    def subject(self) -> str:
-        """The subject without its severity."""
-        found = _SEVERITY.fullmatch(self.what)
-        return found[2] if found else self.what
-
-
-def _severity_tone(one: Notification) -> str:
-    tones = {gettext(level).capitalize(): tone for level, tone in SEVERITY_TONES.items()}
-    return tones.get(one.severity, "quiet")
-
 
 def _table(usual: str) -> Table[Notification]:
     """Returns the table; the usual result and channel have no ink, so that others are seen."""
-    columns = (
-        Column("what", translatable("Message"), lambda o: o.subject, link=lambda o: o.link),
+    columns: Sequence[Column[Notification]] = (
         Column(
-            "severity", translatable("Severity"), lambda o: o.severity or None, "tag",
-            tone=_severity_tone,
+            "what", translatable("Message"), lambda o: without_severity(o.what),
+            link=lambda o: o.link,
+        ),
+        Column(
+            "severity", translatable("Severity"), lambda o: severity_of(o.what) or None, "tag",
+            tone=lambda o: severity_tone(o.what),
         ),
         Column("at", translatable("Written"), lambda o: o.at, "time"),
         Column("channel", translatable("Channel"), lambda o: o.channel, "label", usual=_EMAIL),

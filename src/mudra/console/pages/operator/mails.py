@@ -1,6 +1,6 @@
 """Email: waiting, failed and why, retry, and the text without its links of one use."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.table import Column, Table
-from mudra.console.pages.email_text import pieces
+from mudra.console.pages.email_text import pieces, severity_of, severity_tone, without_severity
 from mudra.console.pages.operator.labels import tone
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
@@ -41,12 +41,20 @@ STATE: Final = Column[QueuedMail](
     phone="state",
 )
 """What became of an email, in each table of emails."""
-_COLUMNS: Final = (
+_COLUMNS: Final[Sequence[Column[QueuedMail]]] = (
     Column(
         "subject",
         translatable("Subject"),
-        lambda m: m.subject,
+        lambda m: without_severity(m.subject),
         link=lambda m: f"{_PAGE}/{m.mail_id}",
+    ),
+    Column(
+        "severity",
+        translatable("Severity"),
+        lambda m: severity_of(m.subject) or None,
+        "tag",
+        tone=lambda m: severity_tone(m.subject),
+        phone="state",
     ),
     Column("at", translatable("Written"), lambda m: m.created_at, "time", phone="figure"),
     Column("to", translatable("To"), lambda m: m.recipient, "address", phone="figure"),
