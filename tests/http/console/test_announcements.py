@@ -272,6 +272,7 @@ def test_a_page_publishes_changes_and_ends_it_and_gives_a_wrong_form_back(
         PAGE, PAGE, kind="incident", title=name, text=text, institutions=bank,
         title_hi="शीर्षक", text_hi="पाठ", ends="2099-01-01T00:00", zone="Asia/Kolkata",
     )  # fmt: skip
+    no_time = boss.act(PAGE, PAGE, kind="maintenance", title=name, text=text)
     (one,) = noc.get("/announcements").json()["announcements"]
     own = f"{PAGE}/{one['announcementId']}"
     form = boss.get(own).text
@@ -279,10 +280,12 @@ def test_a_page_publishes_changes_and_ends_it_and_gives_a_wrong_form_back(
     changed = boss.act(own, own, kind="information", title=f"{name} again", text=text)
     ended = boss.act(PAGE, f"{own}/end")
 
-    for page in (wrong, unknown):
+    assert "a maintenance needs both" in no_time.text
+    for page in (wrong, unknown, no_time):
         assert page.status_code == 400
         assert name in page.text
         assert "Kept &lt;b&gt;as typed&lt;/b&gt;." in page.text
+    for page in (wrong, unknown):
         assert f'value="{bank}, NO-BANK"' in page.text
     assert 'value="शीर्षक"' in wrong.text
     assert "Begin must be a date and time" in wrong.text

@@ -57,6 +57,7 @@ _SENTENCES: Final = (
     | {"probe": translatable("The base URL is being called.")}
     | {_WAITS: translatable("The earlier fields await another operator's approval.")}
 )
+NO_PEOPLE: Final[Mapping[str, str]] = {}
 TABLE: Final = Table[PendingEntry](
     "waiting",
     translatable("Pending approvals"),
@@ -155,7 +156,7 @@ def _listed(
     found: Sequence[PendingEntry],
     query: Mapping[str, str],
     names: Mapping[str, str],
-    people: Mapping[str, str],
+    people: Mapping[str, str] = NO_PEOPLE,
     unknown: str | None = None,
 ) -> Outcome:
     rows = found[:MAX_PENDING]

@@ -103,7 +103,7 @@ async def show_board(page_context: PageContext) -> Outcome:
             and not page_context.dependencies.settings.sandbox,
             "rows": [{"row": row, "tag": _tag(row), "link": row_link(row)} for row in shown],
             "more": _left_out(counts, shown, kind),
-            "budgets": None if kind else _budgets(rows, found.names),
+            "budgets": None if kind else budgets_line(rows, found.names),
             "no_admin": counts.get(Kind.NO_ADMIN, 0),
             "all": sum(count for one, count in counts.items() if one not in _CAUSES),
             "hidden": [gettext(KINDS[one]) for one in found.hidden],
@@ -163,7 +163,9 @@ def _few_of_each(rows: Sequence[DashboardRow]) -> list[DashboardRow]:
     ]
 
 
-def _budgets(rows: Sequence[DashboardRow], names: Mapping[str, str]) -> Mapping[str, object] | None:
+def budgets_line(
+    rows: Sequence[DashboardRow], names: Mapping[str, str]
+) -> Mapping[str, object] | None:
     """Returns what one line says of several error budgets; None where there are not several."""
     found = [row for row in rows if row.kind is Kind.BUDGET]
     if len(found) < _SEVERAL:
