@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from mudra.bootstrap.config import REFERENCE
-from mudra.console.pages.operator.setting_areas import AREAS, area_of
+from mudra.console.pages.operator.shown_settings.areas import AREAS, area_of
 from mudra.settings.parse import DATABASE
 from mudra.settings.settings import Settings
 

@@ -261,18 +261,15 @@ def test_a_page_publishes_changes_and_ends_it_and_gives_a_wrong_form_back(
     service: Service, boss: Reader, noc: Operator, bank: str
 ) -> None:
     name, text = title(), "Kept <b>as typed</b>."
-    wrong = boss.act(
-        PAGE, PAGE, kind="incident", title=name, text=text, institutions=f"{bank}, NO-BANK",
-        title_hi="शीर्षक", text_hi="पाठ", begins="no time",
-    )  # fmt: skip
-    unknown = boss.act(
-        PAGE, PAGE, kind="incident", title=name, text=text, institutions=f"{bank}, NO-BANK"
-    )
+    sent = {"title": name, "text": text, "institutions": f"{bank}, NO-BANK"}
+    hindi = {"title_hi": "शीर्षक", "text_hi": "पाठ"}
+    wrong = boss.act(PAGE, PAGE, kind="incident", begins="no time", **sent, **hindi)
+    unknown = boss.act(PAGE, PAGE, kind="incident", **sent)
+    no_time = boss.act(PAGE, PAGE, kind="maintenance", **sent)
     published = boss.act(
         PAGE, PAGE, kind="incident", title=name, text=text, institutions=bank,
         title_hi="शीर्षक", text_hi="पाठ", ends="2099-01-01T00:00", zone="Asia/Kolkata",
     )  # fmt: skip
-    no_time = boss.act(PAGE, PAGE, kind="maintenance", title=name, text=text)
     (one,) = noc.get("/announcements").json()["announcements"]
     own = f"{PAGE}/{one['announcementId']}"
     form = boss.get(own).text
@@ -285,7 +282,6 @@ def test_a_page_publishes_changes_and_ends_it_and_gives_a_wrong_form_back(
         assert page.status_code == 400
         assert name in page.text
         assert "Kept &lt;b&gt;as typed&lt;/b&gt;." in page.text
-    for page in (wrong, unknown):
         assert f'value="{bank}, NO-BANK"' in page.text
     assert 'value="शीर्षक"' in wrong.text
     assert "Begin must be a date and time" in wrong.text

@@ -79,7 +79,7 @@ class EventRow(Struct, frozen=True):
 
     @property
     def by_person(self) -> bool:
-        """Whether an admin or an operator acted."""
+        """Report whether an admin or an operator acted."""
         return self.row.actor.startswith(ActedBy.PEOPLE.prefixes)
 
     @property

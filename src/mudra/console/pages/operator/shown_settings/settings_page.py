@@ -9,7 +9,7 @@ from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
-from mudra.console.pages.operator.setting_areas import AREAS, area_of
+from mudra.console.pages.operator.shown_settings.areas import AREAS, area_of
 from mudra.http.auth.gates import operator
 from mudra.localization.language import translatable
 from mudra.overview.administration import SettingDetails, Source
