@@ -96,7 +96,7 @@ def test_pages_of_a_member(tour: Visit, network: Network, kind: str) -> None:
     are_sound(tour, pages)
 
     tour.page.goto(tour.service.root + ACCOUNT)
-    tour.page.get_by_label("Language of emails").select_option("hi")
+    tour.page.get_by_label("Language", exact=True).select_option("hi")
     tour.page.get_by_role("region", name="Language").get_by_role("button", name="Save").click()
     expect(tour.page.locator("html[lang=hi]")).to_be_attached()
     are_whole_in_hindi(tour, [*pages, Page("account", ACCOUNT)])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from mudra.bootstrap.config import REFERENCE
+from mudra.console.pages.operator.shown_settings.areas import AREAS, area_of
 from mudra.settings.parse import DATABASE
 from mudra.settings.settings import Settings
 
@@ -31,36 +32,6 @@ _OF_OTHER_READERS: Final = {
     ),
 }  # fmt: skip
 """Variables that other files read: their meaning, what is allowed, and the default."""
-_AREAS: Final[Mapping[str, Sequence[str]]] = {
-    "Address, proxy and processes": (
-        *("HOST", "PORT", "PLAIN_HTTP", "FORWARDED_HEADER", "PUBLIC_ORIGINS", "REALM_PATHS"),
-        *("STOP_PAUSE_S", "SANDBOX"),
-    ),
-    "Data, database and backups": (
-        *("DATA_DIR", "DATABASE_", "TOKENS_WITHOUT_DATABASE_S", "POSTGRES_BIN"),
-        *("MASTER_KEY_COMMAND", "BACKUP_", "WATCHED_DISKS"),
-    ),
-    "How long data is kept": (
-        *("METRICS_RAW_DAYS", "METRICS_HOUR_DAYS", "METRICS_DAY_DAYS", "MAIL_DAYS"),
-        *("AUDIT_TOKEN_DAYS", "AUDIT_ARCHIVED_DAYS"),
-    ),
-    "Tokens and keys": (
-        *("ADDRESS_BINDING", "TOKEN_", "ENTITY_TOKEN_RATE", "PROOF_RATE", "SIGNING_KEY_BITS"),
-        *("KEY_ROTATION_DAYS", "ARGON2_"),
-    ),
-    "People and sign-in": (
-        *("SIGN_IN_", "SECOND_FACTOR", "STEP_UP_", "SSO_", "OPERATOR_LOCAL_SIGN_IN"),
-    ),
-    "Registry": ("REGISTRY_",),
-    "Metrics, alarms and webhooks": ("METRICS_", "HEALTH_", "WEBHOOK_"),
-    "Email, public status and languages": (
-        *("MAIL_", "STATUS_", "LANGUAGE", "TIME_ZONE", "LOCALES_DIR"),
-    ),
-    "Audit": ("AUDIT_",),
-    "Logs, metrics and traces of the service": ("LOG_LEVEL", "TELEMETRY_", "OTLP_", "TRACE_"),
-    "Commands of people": ("PASSWORD", "CONFIG_DIR", "PROFILE"),
-}
-"""Headings, and how the names below each begin; a name is below the longest that fits."""
 _TASKS: Final[Mapping[str, Sequence[str]]] = {
     "put the service behind a proxy": ("BASE_URL", "TRUSTED_PROXIES", "FORWARDED_HEADER"),
     "use a PostgreSQL of your own": ("DATABASE_URL", "DATABASE_OWNER_URL", "DATABASE_DIRECT_URL"),
@@ -143,34 +114,16 @@ def _link(env: str) -> str:
 
 def _areas(rows: Mapping[str, str]) -> Sequence[str]:
     """Returns a heading and a table for each area, its names in alphabetical order."""
-    of = {env: _area_of(env) for env in sorted(rows)}
+    of = {env: area_of(env) for env in sorted(rows)}
     return [
         line
-        for area in _AREAS
+        for area in AREAS
         for line in (
             *(f"### {area}", "", *_HEAD_OF_ROWS),
             *(rows[env] for env, its in of.items() if its == area),
             "",
         )
     ]
-
-
-def _area_of(env: str) -> str:
-    name = env.removeprefix(_PREFIX)
-    found = max(
-        (
-            (len(begin), area)
-            for area, begins in _AREAS.items()
-            for begin in begins
-            if name.startswith(begin)
-        ),
-        default=None,
-    )
-    if found is None:
-        raise ValueError(
-            f"{env} is below no heading of its page: add it to _AREAS in tools/pages/settings.py"
-        )
-    return found[1]
 
 
 def _shown(default: object) -> str:

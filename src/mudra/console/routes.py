@@ -42,7 +42,6 @@ from mudra.console.pages.operator import members as operator_members
 from mudra.console.pages.operator import operators as operator_people
 from mudra.console.pages.operator import probes as operator_probes
 from mudra.console.pages.operator import search as operator_search
-from mudra.console.pages.operator import settings as operator_settings
 from mudra.console.pages.operator.audit_log import audit_pages as operator_audit
 from mudra.console.pages.operator.health import (
     announcements,
@@ -55,6 +54,7 @@ from mudra.console.pages.operator.health import (
     incidents,
     silences,
 )
+from mudra.console.pages.operator.shown_settings import settings_page
 from mudra.console.pages.public import passkey_sign_in, second_step, sign_in, single_sign_on
 from mudra.console.timeline import timeline_pages
 from mudra.http.dependencies import HttpDependencies
@@ -105,7 +105,7 @@ _HANDLERS: Final[list[ControllerRouterHandler]] = [
     *operator_keys.handlers,
     *operator_audit.handlers,
     *operator_people.handlers,
-    *operator_settings.handlers,
+    *settings_page.handlers,
     *operator_search.handlers,
     *secret.handlers,
     *addresses.handlers,

@@ -4,6 +4,7 @@ Every step is in the audit, in an email and in a message to the member's webhook
 """
 
 import base64
+import re
 import uuid
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from tests.http.console.stored_incidents import open_incident
 from tests.support.mailbox import mails
 from tests.support.members import Member, new_member
+from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service
 
@@ -229,6 +231,11 @@ def test_an_own_incident_is_contested_and_another_s_is_unknown(
     answer = own(bank, **sent, incidentId=mine)
     again = own(bank, **sent, incidentId=mine)
 
+    operators = reader(service)
+    operators.sign_in(new_operator(service, "health").email)
+    listed = operators.get("/console/operator/disputes").text
+    assert re.search(r"Tapti Bank: [^<]*failing</a>\s*<p>Dispute of an incident", listed)
+    assert re.search(r'<span class="next">\d+ days left</span>', listed)
     assert answer.json()["dispute"]["incidentId"] == mine
     assert (again.status_code, "is about the same and is open" in again.text) == (409, True)
     assert own(bank, **sent, incidentId=other).status_code == 404

@@ -261,13 +261,11 @@ def test_a_page_publishes_changes_and_ends_it_and_gives_a_wrong_form_back(
     service: Service, boss: Reader, noc: Operator, bank: str
 ) -> None:
     name, text = title(), "Kept <b>as typed</b>."
-    wrong = boss.act(
-        PAGE, PAGE, kind="incident", title=name, text=text, institutions=f"{bank}, NO-BANK",
-        title_hi="शीर्षक", text_hi="पाठ", begins="no time",
-    )  # fmt: skip
-    unknown = boss.act(
-        PAGE, PAGE, kind="incident", title=name, text=text, institutions=f"{bank}, NO-BANK"
-    )
+    sent = {"title": name, "text": text, "institutions": f"{bank}, NO-BANK"}
+    hindi = {"title_hi": "शीर्षक", "text_hi": "पाठ"}
+    wrong = boss.act(PAGE, PAGE, kind="incident", begins="no time", **sent, **hindi)
+    unknown = boss.act(PAGE, PAGE, kind="incident", **sent)
+    no_time = boss.act(PAGE, PAGE, kind="maintenance", **sent)
     published = boss.act(
         PAGE, PAGE, kind="incident", title=name, text=text, institutions=bank,
         title_hi="शीर्षक", text_hi="पाठ", ends="2099-01-01T00:00", zone="Asia/Kolkata",
@@ -279,7 +277,8 @@ def test_a_page_publishes_changes_and_ends_it_and_gives_a_wrong_form_back(
     changed = boss.act(own, own, kind="information", title=f"{name} again", text=text)
     ended = boss.act(PAGE, f"{own}/end")
 
-    for page in (wrong, unknown):
+    assert "a maintenance needs both" in no_time.text
+    for page in (wrong, unknown, no_time):
         assert page.status_code == 400
         assert name in page.text
         assert "Kept &lt;b&gt;as typed&lt;/b&gt;." in page.text

@@ -67,6 +67,23 @@ def test_acts_of_people_are_found_among_those_of_programs(
     assert {one["Actor"] for one in by_programs} == {f"entity:{aa.aa_id}"}
 
 
+def test_acts_of_people_come_first_and_those_of_machines_are_folded(
+    service: Service, browser: Reader
+) -> None:
+    aa = pushing_aa(service)
+    assert aa.push(aa.requests()).status_code == 200
+
+    of_people = browser.get(AUDIT).text
+    of_all = browser.get(f"{AUDIT}?by=all&within=1h").text
+    files = events(browser, "by=programs&event=metrics:report:accept")
+
+    assert "read the secret of" in of_people
+    assert "metrics:report:accept" not in of_people.partition("<tbody")[2]
+    assert re.search(r"report of |reports of ", of_all)
+    assert files, "a file has each event"
+    assert {one["Outcome"] for one in files} == {"success"}
+
+
 def test_an_entity_leads_to_its_events(service: Service, browser: Reader) -> None:
     member = new_member(service)
 

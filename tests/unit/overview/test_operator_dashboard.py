@@ -9,7 +9,7 @@ import pytest
 from tests.support.memory_transaction import MemoryTransaction
 
 from mudra.console.framework.render import environment
-from mudra.console.pages.operator.dashboard import EXPORTED, left_out
+from mudra.console.pages.operator.dashboard import EXPORTED, budgets_line, left_out
 from mudra.disputes.dispute_service import DisputeService
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.operators.operator import Scope
@@ -19,7 +19,7 @@ from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.subscriptions.subscription_store import Subscriptions
-from mudra.overview.board.dashboard_rows import DashboardRow, Kind, without_admin_row
+from mudra.overview.board.dashboard_rows import DashboardRow, Kind, Urgency, without_admin_row
 from mudra.overview.board.operator_dashboard import Dashboard, dashboard_of, read_dashboard
 
 MAX_COUNT = 200
@@ -120,3 +120,19 @@ def test_a_file_that_is_cut_says_so_in_its_last_line() -> None:
     assert len(lines) == MAX_COUNTED + 2
     assert lines[-1] == '"Only the 10,000 worst are listed and counted of: No admin."'
     assert left_out(found, "mail") == ""
+
+
+def test_several_error_budgets_are_one_line_with_their_members() -> None:
+    def budget(entity_id: str, urgency: Urgency) -> DashboardRow:
+        return DashboardRow(Kind.BUDGET, urgency, entity_id, entity_id, NOW, "what", "next")
+
+    rows = [
+        *(budget("A", Urgency.SOON), budget("A", Urgency.SOON)),
+        budget("B", Urgency.WAITS),
+        *members_without_admin(2),
+    ]
+
+    line = budgets_line(rows, {"A": "Kaveri Bank"})
+
+    assert line == {"gone": 2, "short": 1, "members": ["Kaveri Bank (2)", "B"]}
+    assert budgets_line(rows[:1], {}) is None

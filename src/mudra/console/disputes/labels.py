@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from mudra.console.health.labels import subject_label
 from mudra.disputes.dispute import About, Act, Dispute, Kind, Side, State
 from mudra.disputes.raise_rule import days_within
 from mudra.localization.language import current, gettext, translatable
@@ -11,6 +10,7 @@ from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident import AaApi, FipApi, Incident, Path
 from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.incidents.subject import text_of
 from mudra.metrics.notifications.alarm import symptom_text
 from mudra.storage.database.transaction import Transaction
 
@@ -67,7 +67,7 @@ def _what_failed(incident: Incident, names: Mapping[str, str]) -> str:
         case FipApi(_, code) | AaApi(_, code):
             return f"{api_names(code)}, {symptom}"
         case Path():
-            return f"{subject_label(incident.subject, names)}, {symptom}"
+            return f"{text_of(incident.subject, names)}, {symptom}"
     return symptom
 
 

@@ -57,6 +57,7 @@ async def disputes(page_context: PageContext) -> Outcome:
     tx, now = page_context.tx, page_context.now
     entity_id = page_context.query.get("of", "")[:64]
     found = await tx.service(DisputeService).list(of=entity_id)
+    names = await tx.service(HealthService).names()
     titles = await incident_titles(tx, found)
     lines = [
         (
@@ -73,7 +74,7 @@ async def disputes(page_context: PageContext) -> Outcome:
     facts = {
         "waiting": waiting,
         "others": [line for line in lines if not line[0].is_open],
-        "names": await tx.service(HealthService).names(),
+        "names": names,
         "path": _PAGE,
         "of": entity_id,
     }

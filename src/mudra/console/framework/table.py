@@ -60,6 +60,12 @@ class Column(Struct, Generic[R], frozen=True):
     phone: str = ""
     """Its place on a phone: `state`, `figure` or `second-name`. Where a column has one, the first
     column is the name and all others unfold; else the table chooses (`TableView.places`)."""
+    usual: str = ""
+    """A value that a page leaves out, so that only what is not usual has ink; files have it."""
+
+    def is_seen(self, row: R) -> bool:
+        """Report whether a page shows anything in its cell of this row."""
+        return self.value(row) not in {None, self.usual or None}
 
 
 class Cell(Struct, frozen=True):
@@ -182,6 +188,8 @@ class Table(Struct, Generic[R], frozen=True):
     choose: Callable[[R], str] | None = None
     rows: int = PAGE
     """Rows of a page."""
+    filters: bool = True
+    """Whether it has a filter of its own; else the page's form sends its words."""
 
     def view(self, rows: Sequence[R], query: Mapping[str, str]) -> TableView:
         """Show the page of rows that the address asks for; an address in error shows the first."""
@@ -190,28 +198,24 @@ class Table(Struct, Generic[R], frozen=True):
         number = min(_whole(query.get(self._name("page"), "1")), pages)
         words = self._words(query)
         shown = chosen[(number - 1) * self.rows : number * self.rows]
-        across = [
-            column
-            for column in self.columns
-            if column.kind not in _NOT_ACROSS and not column.folded
-        ]
+        across = [one for one in self.columns if one.kind not in _NOT_ACROSS and not one.folded]
         # A column in which no row has a value is left out: it would be dashes alone.
         across = [
             column
             for at, column in enumerate(across)
-            if not at or not chosen or any(column.value(row) is not None for row in chosen)
+            if not at or not chosen or any(map(column.is_seen, chosen))
         ]
         return TableView(
             name=self.name,
             title=gettext(self.title),
             heads=[self._head(column, query) for column in across],
-            rows=_cells(across, shown, rows),
+            rows=[*zip(*(_cells_of(one, shown, rows) for one in across), strict=True)],
             below=self._below(shown),
             folded=self._folded(shown),
             ticks=self._ticks(shown),
             act_on=f"{self.name}-act",
             words=words,
-            may_filter=bool(words) or len(rows) > _MAX_SEEN,
+            may_filter=self.filters and (bool(words) or len(rows) > _MAX_SEEN),
             kept={
                 name: value
                 for name, value in query.items()
@@ -328,14 +332,9 @@ class Table(Struct, Generic[R], frozen=True):
         return f"{self.name}.{word}"
 
 
-def _cells(
-    columns: Sequence[Column[R]], shown: Sequence[R], rows: Sequence[R]
-) -> Sequence[Sequence[Cell]]:
-    return list(zip(*(_cells_of(one, shown, rows) for one in columns), strict=True))
-
-
 def _cells_of(column: Column[R], shown: Sequence[R], rows: Sequence[R]) -> Sequence[Cell]:
-    values, alike = [column.value(row) for row in shown], _alike(column, rows)
+    values = [column.value(row) if column.is_seen(row) else None for row in shown]
+    alike = _alike(column, rows)
     places = max(map(_places, values), default=0)
     return [
         Cell(

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from litestar.params import FromPath
@@ -15,13 +14,13 @@ from mudra.console.framework.navigation import ACCOUNT
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
+from mudra.console.pages.email_text import pieces, severity_of, severity_tone, without_severity
 from mudra.http.auth.gates import SIGNED_IN
 from mudra.localization.language import translatable
 from mudra.metrics.notifications.webhook import Event, NoSuchWebhook, Owner, Webhook
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.overview.mail_queue_store import MailQueue, NoSuchMail, QueuedMail
-from mudra.shared.mail.email_message import links_in
 from mudra.storage.mail.outbox import Outbox
 
 NOTIFICATIONS: Final = f"{ACCOUNT}/notifications"
@@ -58,32 +57,41 @@ class Notification(Struct, frozen=True):
     link: str = ""
 
 
-_TABLE: Final = Table[Notification](
-    "notifications",
-    translatable("Notifications"),
-    (
-        Column("what", translatable("Message"), lambda one: one.what, link=lambda one: one.link),
-        Column("at", translatable("Written"), lambda one: one.at, "time"),
-        Column("channel", translatable("Channel"), lambda one: one.channel, "label"),
+def _table(usual: str) -> Table[Notification]:
+    """Returns the table; the usual result and channel have no ink, so that others are seen."""
+    columns: Sequence[Column[Notification]] = (
         Column(
-            "state", translatable("Result"), lambda one: one.state, "tag", tone=lambda o: o.tone
+            "what", translatable("Message"), lambda o: without_severity(o.what),
+            link=lambda o: o.link,
         ),
-        Column("problem", translatable("Problem"), lambda one: one.problem or None, "below"),
-    ),
-    first_sort="-at",
-)
+        Column(
+            "severity", translatable("Severity"), lambda o: severity_of(o.what) or None, "tag",
+            tone=lambda o: severity_tone(o.what),
+        ),
+        Column("at", translatable("Written"), lambda o: o.at, "time"),
+        Column("channel", translatable("Channel"), lambda o: o.channel, "label", usual=_EMAIL),
+        Column(
+            "state", translatable("Result"), lambda o: o.state, "tag", tone=lambda o: o.tone,
+            usual=usual,
+        ),
+        Column("problem", translatable("Problem"), lambda o: o.problem or None, "below"),
+    )  # fmt: skip
+    return Table("notifications", translatable("Notifications"), columns, first_sort="-at")
+
+
+_SENT: Final = _table("sent")
+_KEPT_HERE: Final = _table("kept here")
 
 
 @page.get("/account/notifications", gate=SIGNED_IN)
 async def notifications(page_context: PageContext) -> Outcome:
     """List the emails to the person, and the messages to the person's own webhook."""
     rows = await _notifications(page_context)
-    return _TABLE.export(rows, page_context.query) or RenderedPage(
+    kept_here = page_context.dependencies.settings.smtp_url is None
+    table = _KEPT_HERE if kept_here else _SENT
+    return table.export(rows, page_context.query) or RenderedPage(
         "notifications.html",
-        {
-            "view": _TABLE.view(rows, page_context.query),
-            "kept_here": page_context.dependencies.settings.smtp_url is None,
-        },
+        {"view": table.view(rows, page_context.query), "kept_here": kept_here},
     )
 
 
@@ -93,15 +101,7 @@ async def notification(page_context: PageContext, mail_id: FromPath[UUID]) -> Ou
     found = await page_context.tx.service(Outbox).mail(str(mail_id))
     if found is None or found.email.to != page_context.user.email:
         return NoSuchMail()
-    return RenderedPage(
-        "notification.html", {"mail": found, "link": _first_page(found.email.shown)}
-    )
-
-
-def _first_page(text: str) -> str:
-    """Returns the address, below the host, of the first page of the console that a text names."""
-    pages = (urlsplit(one) for one in links_in(text))
-    return next((one.path for one in pages if one.path.startswith("/console/")), "")
+    return RenderedPage("notification.html", {"mail": found, "pieces": pieces(found.email.shown)})
 
 
 async def _notifications(page_context: PageContext) -> Sequence[Notification]:

@@ -109,7 +109,8 @@ function folds(root) {
 
 // A page longer than three screens has tabs below its title. On a wide screen they lead to its
 // parts; on a phone one part is shown at a time (.away), but for what asks for an act and is no part among others (data-part). A refresh
-// takes the tabs away: they are made again.
+// takes the tabs away: they are made again. Of a list whose parts are looked up, not read (.by-part),
+// one part is shown at a time everywhere.
 const onPhone = matchMedia("(max-width: 30rem)");
 const ACT = "form button[type=submit]:not(.plain)";
 const NEWS = ":is(.problem, .done):not([hidden])";
@@ -145,13 +146,14 @@ function tabs() {
     }
   };
   const scrolled = () => {
-    if (!onPhone.matches) mark(heads.filter((head) => head.getBoundingClientRect().top < innerHeight / 3).at(-1) ?? heads[0]);
+    if (!oneAtATime()) mark(heads.filter((head) => head.getBoundingClientRect().top < innerHeight / 3).at(-1) ?? heads[0]);
   };
   const choose = (head) => {
     chosenPart = head.id;
-    if (onPhone.matches) mark(head);
+    if (oneAtATime()) mark(head);
     else scrolled();
   };
+  const oneAtATime = () => onPhone.matches || first.closest(".by-part");
   const named = (id) => heads.find((head) => id && (head.id === id || parts.get(head).contains(document.getElementById(id))));
   nav.addEventListener("click", ({ target }) => target.hash && choose(named(target.hash.slice(1))));
   addEventListener("hashchange", () => choose(named(location.hash.slice(1)) ?? heads[0]), { signal });

@@ -34,9 +34,9 @@ ZONES: Final = (
 """Offered; any other name of the time zone database may be typed."""
 _SAVED: Final = f"{ACCOUNT}?told=preferences#alarms"
 _FROM: Final = {
-    "minor": translatable("all: also slow calls and silent agents"),
-    "major": translatable("major: calls fail"),
-    "critical": translatable("critical: half of the calls or more fail"),
+    "minor": translatable("all, also slow calls"),
+    "major": translatable("when calls fail (major)"),
+    "critical": translatable("when half or more fail (critical)"),
     "none": translatable("none"),
 }
 _CHANNELS: Final = {

@@ -6,6 +6,7 @@ from typing import Final
 
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
+from msgspec.structs import replace
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import PageRefusal, page_problem, refusal_text
@@ -56,6 +57,7 @@ _SENTENCES: Final = (
     | {"probe": translatable("The base URL is being called.")}
     | {_WAITS: translatable("The earlier fields await another operator's approval.")}
 )
+NO_PEOPLE: Final[Mapping[str, str]] = {}
 TABLE: Final = Table[PendingEntry](
     "waiting",
     translatable("Pending approvals"),
@@ -85,6 +87,7 @@ TABLE: Final = Table[PendingEntry](
             "tag",
             tone=lambda w: tone(w.pending.status.value),
             phone="state",
+            usual="submitted",
         ),
         Column(
             "risk", translatable("Risk"), lambda w: in_one_line(w.risks) or None, phone="figure"
@@ -135,18 +138,31 @@ async def _list(page_context: PageContext, unknown: str | None = None) -> Outcom
     """Shows what waits; `unknown` is an ID that was typed and that the registry does not have."""
     found = await PendingEntries(page_context.tx).waiting(MAX_PENDING + 1)
     names = await page_context.tx.service(HealthService).names()
-    return _listed(found, page_context.query, names, unknown)
+    people = await names_of([one.pending.submitted_by for one in found], page_context.tx)
+    return _listed(found, page_context.query, names, people, unknown)
+
+
+def _submitted_by(people: Mapping[str, str]) -> Column[PendingEntry]:
+    """Returns the column of who submitted an entry, by their addresses."""
+
+    def shown(one: PendingEntry) -> str:
+        by = one.pending.submitted_by
+        return people.get(by, by.removeprefix("operator:"))
+
+    return Column("by", translatable("Submitted by"), shown, "address")
 
 
 def _listed(
     found: Sequence[PendingEntry],
     query: Mapping[str, str],
     names: Mapping[str, str],
+    people: Mapping[str, str] = NO_PEOPLE,
     unknown: str | None = None,
 ) -> Outcome:
     rows = found[:MAX_PENDING]
+    table = replace(TABLE, columns=[*TABLE.columns, _submitted_by(people)])
     facts = {
-        "view": TABLE.view(rows, query),
+        "view": table.view(rows, query),
         "listed": len(rows) if len(found) > len(rows) else 0,
         "typed": unknown or "",
         "member_names": names,
@@ -157,7 +173,7 @@ def _listed(
         if unknown
         else "",
     }
-    return TABLE.export(rows, query) or RenderedPage(
+    return table.export(rows, query) or RenderedPage(
         "operator_approvals.html", facts, 200 if unknown is None else 404
     )
 

@@ -57,6 +57,7 @@ _LISTS: Final = {
     Kind.WEBHOOK: operator_path("webhooks"),
 }
 """The pages that list all of a kind."""
+_SEVERAL: Final = 2
 _MAX_OF_KIND: Final = 5
 """Rows of one kind among the others: an import of members adds hundreds of a kind."""
 
@@ -102,6 +103,7 @@ async def show_board(page_context: PageContext) -> Outcome:
             and not page_context.dependencies.settings.sandbox,
             "rows": [{"row": row, "tag": _tag(row), "link": row_link(row)} for row in shown],
             "more": _left_out(counts, shown, kind),
+            "budgets": None if kind else budgets_line(rows, found.names),
             "no_admin": counts.get(Kind.NO_ADMIN, 0),
             "all": sum(count for one, count in counts.items() if one not in _CAUSES),
             "hidden": [gettext(KINDS[one]) for one in found.hidden],
@@ -155,7 +157,28 @@ def _few_of_each(rows: Sequence[DashboardRow]) -> list[DashboardRow]:
             few.append(row)
     # One act helps all of these members: where there are several they are one line.
     several = of_kind[Kind.NO_ADMIN] > 1
-    return [row for row in few if not (several and row.kind is Kind.NO_ADMIN)]
+    budgets = [row for row in few if row.kind is Kind.BUDGET]
+    return [
+        row for row in few if not (several and row.kind is Kind.NO_ADMIN) and row not in budgets[1:]
+    ]
+
+
+def budgets_line(
+    rows: Sequence[DashboardRow], names: Mapping[str, str]
+) -> Mapping[str, object] | None:
+    """Returns what one line says of several error budgets; None where there are not several."""
+    found = [row for row in rows if row.kind is Kind.BUDGET]
+    if len(found) < _SEVERAL:
+        return None
+    gone = sum(row.urgency is Urgency.SOON for row in found)
+    of_member = Counter(names.get(row.entity_id, row.entity_id) for row in found)
+    return {
+        "gone": gone,
+        "short": len(found) - gone,
+        "members": [
+            f"{name} ({count})" if count > 1 else name for name, count in of_member.items()
+        ],
+    }
 
 
 def _tag(row: DashboardRow) -> tuple[str, str]:
@@ -177,6 +200,7 @@ def _left_out(
         for kind, title in KINDS.items()
         if kind not in _CAUSES and chosen in {"", kind.value}
         if chosen or kind is not Kind.NO_ADMIN or listed[kind]
+        if chosen or kind is not Kind.BUDGET
         if counts.get(kind, 0) > listed[kind]
     ]
 

@@ -96,6 +96,7 @@ async def show_keys(page_context: PageContext) -> Outcome:
                 (kind, gettext(title), [one for one in rows if one.key.kind is kind])
                 for kind, title in KINDS.items()
             ],
+            "rotates_after": page_context.tx.service(SigningKeyService).rotate_after,
             "live_members": await page_context.tx.service(Registry).live_count(),
             "view": FETCHES.view(fetches, page_context.query),
             "done": gettext(DONE_TEXTS.get(page_context.query.get("told", ""), "")),

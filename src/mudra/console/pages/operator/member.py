@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem, refusal_text
 from mudra.console.framework.identity_proof import RECENT
+from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
@@ -86,7 +87,12 @@ MAILS: Final = Table[QueuedMail](
     "mails",
     translatable("Email to its admins"),
     (
-        Column("subject", translatable("Subject"), lambda m: m.subject),
+        Column(
+            "subject",
+            translatable("Subject"),
+            lambda m: m.subject,
+            link=lambda m: operator_path(f"mails/{m.mail_id}"),
+        ),
         Column("at", translatable("Written"), lambda m: m.created_at, "time", phone="figure"),
         Column("to", translatable("To"), lambda m: m.recipient, phone="figure"),
         STATE,
@@ -245,7 +251,9 @@ async def _causes(page_context: PageContext, entity_id: str) -> Sequence[CauseLi
     ]
     if not own:
         return ()
-    return cause_lines(own, heading=named_headline(await tx.service(HealthService).names()))
+    lines = cause_lines(own, heading=named_headline(await tx.service(HealthService).names()))
+    # The page has its own ID in its head.
+    return [replace(one, ids="") if one.ids == entity_id else one for one in lines]
 
 
 def _mails(found: Sequence[QueuedMail]) -> Table[QueuedMail]:

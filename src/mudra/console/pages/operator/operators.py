@@ -27,7 +27,7 @@ MAX_COUNT: Final = 1000
 SCOPES: Final = {
     Scope.MEMBERS: translatable("onboard, suspend, admins, email, operators"),
     Scope.REGISTRY: translatable("approve, reject, suspend and retire entries"),
-    Scope.HEALTH: translatable("view the network's health, acknowledge incidents"),
+    Scope.HEALTH: translatable("view the network's health, take incidents"),
     Scope.KEYS: translatable("view and rotate signing keys"),
     Scope.AUDIT: translatable("search and verify the audit"),
 }

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import urlencode
 
 from litestar.types import ControllerRouterHandler
-from msgspec import Struct
 
 from mudra.audit.audit_chain import AuditChain
 from mudra.audit.audit_log_store import AuditLog
@@ -18,21 +17,14 @@ from mudra.audit.search_store import AuditSearch
 from mudra.console.framework import page
 from mudra.console.framework import page_results as answer
 from mudra.console.framework.console_errors import PageRefusal
-from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
-from mudra.console.framework.table import Column, Table
 from mudra.console.health.health_query import written
-from mudra.console.pages.event_sentence import (
-    PERSON,
-    detail_json,
-    event_sentence,
-    person_of,
-    unnamed,
-)
-from mudra.console.pages.operator.labels import names_of, tone
+from mudra.console.pages.event_sentence import person_of, unnamed
+from mudra.console.pages.operator.audit_log.event_rows import ALL, EACH, TABLE, EventRow, folded
+from mudra.console.pages.operator.labels import names_of
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
@@ -46,85 +38,24 @@ MAX_LENGTH: Final = 300
 
 
 _BY: Final = {
-    ActedBy.PEOPLE: translatable("admins and operators"),
-    ActedBy.PROGRAMS: translatable("members' programs"),
-    ActedBy.SERVICE: translatable("the service itself"),
+    ActedBy.PEOPLE.value: translatable("People"),
+    ActedBy.PROGRAMS.value: translatable("Programs"),
+    ActedBy.SERVICE.value: translatable("The service"),
+    ALL: translatable("All"),
 }
-_RECEIPT: Final = "receiptId"
-"""In the detail: of a report that was taken; the search shows what it is a receipt of."""
-
-
-class EventRow(Struct, frozen=True):
-    """An event as a sentence, with a person's address in the place of its ID."""
-
-    row: AuditRow
-    actor: str
-    person: str
-    entity: str
-
-    @property
-    def what(self) -> str:
-        """The sentence; made for what is shown or searched, of a thousand rows a page reads."""
-        return event_sentence(self.row, self.actor, self.person, self.entity)
-
-    @property
-    def detail(self) -> str:
-        """The detail as JSON, without the receipt, which is a link of its own."""
-        known = {PERSON: self.person} if self.person else {}
-        detail = {**self.row.detail, **known}
-        return detail_json({name: value for name, value in detail.items() if name != _RECEIPT})
-
-
-TABLE: Final = Table[EventRow](
-    "events",
-    translatable("Events"),
-    (
-        Column("what", translatable("What"), lambda r: r.what),
-        Column("at", translatable("At"), lambda r: r.row.at, "moment"),
-        Column(
-            "outcome",
-            translatable("Outcome"),
-            lambda r: r.row.outcome,
-            "tag",
-            tone=lambda r: tone(r.row.outcome),
-        ),
-        Column("actor", translatable("Actor"), lambda r: r.actor, folded=True),
-        Column(
-            "entity",
-            translatable("Entity"),
-            lambda r: r.row.entity_id or None,
-            "code",
-            folded=True,
-            link=lambda r: f"?entity={quote(r.row.entity_id)}" if r.row.entity_id else "",
-        ),
-        Column("address", translatable("Address"), lambda r: r.row.address or None, folded=True),
-        Column("reason", translatable("Reason"), lambda r: r.row.reason or None, folded=True),
-        Column("event", translatable("Event"), lambda r: r.row.event, folded=True),
-        Column("detail", translatable("Detail"), lambda r: r.detail or None, folded=True),
-        Column(
-            "receipt",
-            translatable("Receipt"),
-            lambda r: str(r.row.detail.get(_RECEIPT, "")) or None,
-            folded=True,
-            link=lambda r: operator_path(f"search?q={quote(str(r.row.detail[_RECEIPT]), safe='')}"),
-        ),
-        Column(
-            "txn",
-            translatable("Transaction"),
-            lambda r: r.row.txn_id or None,
-            folded=True,
-            link=lambda r: f"?txn={quote(r.row.txn_id, safe='')}",
-        ),
-        Column("seq", translatable("Row"), lambda r: r.row.seq, "number", folded=True),
-    ),
-    first_sort="-seq",
-)
+_WITHIN: Final = {
+    "1h": (translatable("1 hour"), timedelta(hours=1)),
+    "24h": (translatable("24 hours"), timedelta(hours=24)),
+    "7d": (translatable("7 days"), timedelta(days=7)),
+    "": (translatable("All"), None),
+}
+"""Times that end now, and how long they are."""
 
 
 @page.get("/operator/audit", gate=operator(Scope.AUDIT), reads=True)
 async def search(page_context: PageContext) -> answer.Outcome:
     """Search the audit, the newest first."""
-    which = _filter(page_context)
+    which = await _filter(page_context)
     if isinstance(which, InvalidField):
         return which
     before = page_context.query.get("before", "")
@@ -144,12 +75,13 @@ async def search(page_context: PageContext) -> answer.Outcome:
     rows = await _rows(page_context, found, members)
     if exports:  # off the event loop: a large file takes tenths of a second
         return await asyncio.to_thread(TABLE.file, rows, page_context.query)
+    query = page_context.query
     return RenderedPage(
         "operator_audit.html",
         {
-            "view": TABLE.view(rows, page_context.query),
+            "view": TABLE.view(rows if query.get(EACH) == "yes" else list(folded(rows)), query),
             "events": [event.value for event in EventName],
-            "actors": _BY,
+            "pickers": _pickers(query),
             "outcomes": [outcome.value for outcome in Outcome],
             "filters": _shown(page_context, which),
             "member_names": members,
@@ -158,6 +90,46 @@ async def search(page_context: PageContext) -> answer.Outcome:
             "most": MAX_COUNT,
         },
     )
+
+
+def _pickers(query: Mapping[str, str]) -> Sequence[tuple[str, Sequence[Mapping[str, object]]]]:
+    """Returns who acted, and since when, as choices that keep all else of the address."""
+    kept = {name: value for name, value in query.items() if name in _FIELDS and value}
+    by, within = _by(query), "" if kept.get("since") or kept.get("until") else query.get("within")
+    of_time = {name: value for name, value in kept.items() if name not in {"since", "until"}}
+    return (
+        (
+            translatable("Acts of"),
+            [
+                {"title": gettext(title), "path": _path({**kept, "by": one}), "current": one == by}
+                for one, title in _BY.items()
+            ],
+        ),
+        (
+            translatable("Since"),
+            [
+                {
+                    "title": gettext(title),
+                    "path": _path({**of_time, "by": by, "within": one}),
+                    "current": one == (within or ""),
+                }
+                for one, (title, _) in _WITHIN.items()
+            ],
+        ),
+    )
+
+
+def _path(asked: Mapping[str, str]) -> str:
+    return "?" + urlencode({name: value for name, value in asked.items() if value})
+
+
+def _by(query: Mapping[str, str]) -> str:
+    """Returns whose acts are listed: people's, unless the address asks for something else."""
+    asked = query.get("by", "")
+    if asked in _BY:
+        return asked
+    narrows = any(query.get(name) for name in ("event", "entity", "actor", "txn", "outcome"))
+    return ALL if narrows else ActedBy.PEOPLE.value
 
 
 async def _rows(
@@ -185,10 +157,10 @@ async def verify(page_context: PageContext, _: Fields) -> answer.Outcome:
     return RenderedPage("operator_verdict.html", {"verdict": verdict})
 
 
-_FIELDS: Final = ("event", "outcome", "entity", "actor", "by", "txn", "since", "until")
+_FIELDS: Final = ("event", "outcome", "entity", "actor", "by", "txn", "since", "until", "within")
 
 
-def _filter(page_context: PageContext) -> AuditFilter | InvalidField:
+async def _filter(page_context: PageContext) -> AuditFilter | InvalidField:
     asked = {name: page_context.query.get(name, "").strip()[:MAX_LENGTH] for name in _FIELDS}
     zone, times = zone_of_form(page_context.query), dict[str, datetime]()
     if isinstance(zone, InvalidField):
@@ -201,11 +173,15 @@ def _filter(page_context: PageContext) -> AuditFilter | InvalidField:
             return InvalidField(f"{name} must be a date and time such as 2026-01-31T09:30")
     if "since" in times and "until" in times and times["since"] >= times["until"]:
         return InvalidField(translatable("since must be earlier than before"))
+    _, length = _WITHIN.get(asked["within"], ("", None))
+    if length is not None and not times:
+        times["since"] = await page_context.tx.now() - length
+    by = _by(page_context.query)
     return AuditFilter(
         event=asked["event"],
         outcome=asked["outcome"],
         actor=asked["actor"],
-        by=ActedBy(asked["by"]) if asked["by"] in tuple(ActedBy) else None,
+        by=None if by == ALL else ActedBy(by),
         entity_id=asked["entity"],
         txn_id=asked["txn"],
         since=times.get("since"),
@@ -215,9 +191,10 @@ def _filter(page_context: PageContext) -> AuditFilter | InvalidField:
 
 def _shown(page_context: PageContext, which: AuditFilter) -> dict[str, str]:
     """Returns what was asked for, with instants in UTC in the place of wall times."""
-    times = {"since": which.since, "until": which.until}
+    asked = page_context.query
+    times = {"since": which.since, "until": which.until} if not asked.get("within") else {}
     pinned = {name: written(at) for name, at in times.items() if at is not None}
-    return {name: page_context.query.get(name, "") for name in _FIELDS} | pinned
+    return {name: asked.get(name, "") for name in _FIELDS} | {"by": _by(asked)} | pinned
 
 
 handlers: Final[list[ControllerRouterHandler]] = [search, verify]

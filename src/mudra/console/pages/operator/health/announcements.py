@@ -56,6 +56,9 @@ _MESSAGES: Final = {
 }
 
 
+_NEEDS_TIMES: Final = translatable("Begins and Ends are missing: a maintenance needs both")
+
+
 class AnnouncementForm(Struct, frozen=True):
     """The typed values of the form, by the names of its fields, and why it was refused."""
 
@@ -219,6 +222,8 @@ def _command(page_context: PageContext, fields: Fields) -> AnnouncementCommand |
     times = _times(fields)
     if isinstance(times, InvalidField):
         return times
+    if kind == Kind.MAINTENANCE and not (times["begins"] and times["ends"]):
+        return InvalidField(_NEEDS_TIMES)
     tags = [one.tag for one in more_languages(page_context)]
     return AnnouncementCommand(
         Kind(kind),

@@ -1,5 +1,6 @@
 """The settings in force with their sources; of a secret one only whether it is set."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from litestar.types import ControllerRouterHandler
@@ -8,6 +9,7 @@ from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
+from mudra.console.pages.operator.shown_settings.areas import AREAS, area_of
 from mudra.http.auth.gates import operator
 from mudra.localization.language import translatable
 from mudra.overview.administration import SettingDetails, Source
@@ -45,11 +47,27 @@ TABLE: Final = Table[SettingDetails](
 
 @page.get("/operator/settings", gate=operator())
 async def show_settings(page_context: PageContext) -> Outcome:
-    """Show the settings of this service."""
-    rows = page_context.dependencies.shown_settings
-    return TABLE.export(rows, page_context.query) or RenderedPage(
-        "operator_settings.html", {"view": TABLE.view(rows, page_context.query)}
+    """Show the settings of this service by area, or those that words find."""
+    rows, query = page_context.dependencies.shown_settings, page_context.query
+    view, shown = TABLE.view(rows, query), TABLE.chosen(rows, query)
+    only_changed = query.get("changed") == "yes"
+    if only_changed:
+        shown = [one for one in shown if one.source is not Source.DEFAULT]
+    return TABLE.export(rows, query) or RenderedPage(
+        "operator_settings.html",
+        {
+            "view": view,
+            "areas": [(area, of) for area in AREAS if (of := _of(area, shown))],
+            "changed": sum(one.source is not Source.DEFAULT for one in rows),
+            "only": only_changed,
+            "total": len(rows),
+            "tags": TAGS,
+        },
     )
+
+
+def _of(area: str, rows: Sequence[SettingDetails]) -> Sequence[SettingDetails]:
+    return sorted((one for one in rows if area_of(one.env) == area), key=lambda one: one.env)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show_settings]

@@ -1,0 +1,216 @@
+"""Rows of the audit's table: an event as a sentence; many of a kind in one minute as one."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from msgspec import Struct
+
+from mudra.audit.event import EventName, Outcome
+from mudra.audit.search import ActedBy, AuditRow
+from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.table import Column, Table
+from mudra.console.health.health_query import written
+from mudra.console.pages.event_sentence import PERSON, detail_json, event_sentence
+from mudra.console.pages.operator.labels import tone
+from mudra.localization.language import current, gettext, ngettext, translatable
+
+_RECEIPT: Final = "receiptId"
+"""In the detail: of a report that was taken; the search shows what it is a receipt of."""
+_IMPLIED: Final = frozenset(
+    {
+        EventName.USER_SIGN_IN_SUCCEED.value,
+        EventName.USER_PASSWORD_REHASH.value,
+        EventName.USER_FACTOR_USE.value,
+    }
+)
+"""Events without which the act of the same call would not have been."""
+_MINUTE: Final = timedelta(minutes=1)
+_MAX_NAMES: Final = 20
+EACH: Final = "each"
+"""In the address: `yes` for a row of its own for each event."""
+
+
+class EventRow(Struct, frozen=True):
+    """An event as a sentence, with a person's address in the place of its ID.
+
+    `more` are further events of a person's same call, or of the same kind and minute by programs
+    or the service.
+    """
+
+    row: AuditRow
+    actor: str
+    person: str
+    entity: str
+    more: Sequence["EventRow"] = ()
+
+    @property
+    def what(self) -> str:
+        """The sentence; made for what is shown or searched, of a thousand rows a page reads."""
+        if self.more and self.row.event == EventName.METRICS_REPORT_ACCEPT:
+            reports = current().number(len(self.more) + 1)
+            return ngettext(
+                "%(reports)s reports of %(num)s AA were stored",
+                "%(reports)s reports of %(num)s AAs were stored",
+                len(self.entities),
+                reports=reports,
+            )
+        one = event_sentence(self.row, self.actor, self.person, self.entity)
+        if not self.more:
+            return one
+        if self.by_person:
+            further = sum(each.row.event not in _IMPLIED for each in self.more)
+            if not further:
+                return one
+            return ngettext(
+                "%(one)s, with %(num)s more event of the same call",
+                "%(one)s, with %(num)s more events of the same call",
+                further,
+                one=one,
+            )
+        return ngettext(
+            "%(one)s, and %(num)s more like it",
+            "%(one)s, and %(num)s more like it",
+            len(self.more),
+            one=one,
+        )
+
+    @property
+    def by_person(self) -> bool:
+        """Report whether an admin or an operator acted."""
+        return self.row.actor.startswith(ActedBy.PEOPLE.prefixes)
+
+    @property
+    def entities(self) -> Sequence[str]:
+        """The names of all members that the row is about, each once."""
+        return tuple(dict.fromkeys(one.entity for one in (self, *self.more) if one.entity))
+
+    @property
+    def each(self) -> str:
+        """The address of its events in rows of their own; empty for a row of one event."""
+        if not self.more:
+            return ""
+        if self.by_person:
+            return f"?{urlencode({'txn': self.row.txn_id, EACH: 'yes'})}"
+        begin = _minute(self.row.at)
+        asked = {
+            "event": self.row.event,
+            "outcome": self.row.outcome,
+            "by": ALL,
+            "since": written(begin),
+            "until": written(begin + _MINUTE),
+            EACH: "yes",
+        }
+        return f"?{urlencode(asked)}"
+
+    @property
+    def detail(self) -> str:
+        """The detail as JSON, without the receipt, which is a link of its own."""
+        known = {PERSON: self.person} if self.person else {}
+        detail = {**self.row.detail, **known}
+        return detail_json({name: value for name, value in detail.items() if name != _RECEIPT})
+
+    def of_one(self, value: str) -> str | None:
+        """Return a value of the event, and none for a row of many."""
+        return None if self.more else value or None
+
+
+ALL: Final = "all"
+"""As `by` in the address: of everyone and everything."""
+
+
+def folded(rows: Iterable[EventRow]) -> Iterator[EventRow]:
+    """Yields a person's events of one call as one row, and others of one kind and minute."""
+    for _, of_minute in groupby(rows, key=lambda one: _minute(one.row.at)):
+        alike: dict[tuple[str, str], list[EventRow]] = {}
+        for one in of_minute:
+            row = one.row
+            is_call = one.by_person and row.outcome == Outcome.SUCCESS.value
+            own = row.txn_id or str(row.seq) if is_call else str(row.seq)
+            key = (row.actor, own) if one.by_person else (row.event, row.outcome)
+            alike.setdefault(key, []).append(one)
+        for first, *more in alike.values():
+            yield EventRow(first.row, first.actor, first.person, first.entity, more)
+
+
+def _minute(at: datetime) -> datetime:
+    return at.replace(second=0, microsecond=0)
+
+
+def _members(row: EventRow) -> str | None:
+    names = row.entities
+    if not row.more or not names:
+        return None
+    shown = ", ".join(names[:_MAX_NAMES])
+    left = len(names) - _MAX_NAMES
+    return f"{shown} {gettext('and %(count)s more', count=left)}" if left > 0 else shown
+
+
+TABLE: Final = Table[EventRow](
+    "events",
+    translatable("Events"),
+    (
+        Column("what", translatable("What"), lambda r: r.what),
+        Column("at", translatable("At"), lambda r: r.row.at, "moment"),
+        Column(
+            "outcome",
+            translatable("Outcome"),
+            lambda r: r.row.outcome,
+            "tag",
+            tone=lambda r: tone(r.row.outcome),
+            usual=Outcome.SUCCESS.value,
+        ),
+        Column(
+            "each",
+            translatable("Each event"),
+            lambda r: gettext("%(count)s rows", count=len(r.more) + 1) if r.more else None,
+            folded=True,
+            link=lambda r: r.each,
+        ),
+        Column("members", translatable("Members"), _members, folded=True),
+        Column(
+            "actor",
+            translatable("Actor"),
+            lambda r: r.actor if r.by_person else r.of_one(r.actor),
+            folded=True,
+        ),
+        Column(
+            "entity",
+            translatable("Entity"),
+            lambda r: r.of_one(r.row.entity_id),
+            "code",
+            folded=True,
+            link=lambda r: f"?entity={quote(r.row.entity_id)}" if r.row.entity_id else "",
+        ),
+        Column("address", translatable("Address"), lambda r: r.of_one(r.row.address), folded=True),
+        Column("reason", translatable("Reason"), lambda r: r.of_one(r.row.reason), folded=True),
+        Column("event", translatable("Event"), lambda r: r.row.event, folded=True),
+        Column("detail", translatable("Detail"), lambda r: r.of_one(r.detail), folded=True),
+        Column(
+            "receipt",
+            translatable("Receipt"),
+            lambda r: r.of_one(str(r.row.detail.get(_RECEIPT, ""))),
+            folded=True,
+            link=lambda r: operator_path(f"search?q={quote(str(r.row.detail[_RECEIPT]), safe='')}"),
+        ),
+        Column(
+            "txn",
+            translatable("Transaction"),
+            lambda r: r.of_one(r.row.txn_id),
+            folded=True,
+            link=lambda r: f"?txn={quote(r.row.txn_id, safe='')}",
+        ),
+        Column(
+            "seq",
+            translatable("Row"),
+            lambda r: None if r.more else r.row.seq,
+            "number",
+            folded=True,
+            order=lambda r: r.row.seq,
+        ),
+    ),
+    first_sort="-seq",
+    filters=False,
+)
