@@ -269,7 +269,7 @@ const idle = () => {
   submits.disabled = ("idle" in dataset || "incomplete" in dataset) && !typing;
 };
 form.addEventListener("input", ({ target }) => {
-  typing = target;
+  if (target === document.activeElement) typing = target; // a check of the draft is no typing
   submits.disabled = false;
 }, true);
 form.addEventListener("focusout", () => { typing = null; });
