@@ -213,9 +213,7 @@ def _with_total(cells: Cells) -> Cells:
     total = cells.answered()
     if "c0" in cells.sums:
         total = across([cells.sums["c0"], total], len(cells))
-    if not total.any():
-        return cells
-    sums = {**cells.sums, "c0": total}
+    sums = {**cells.sums, "c0": total} if total.any() else cells.sums
     return Cells(cells.keys, sums, cells.longest, cells.points, cells.rises)
 
 

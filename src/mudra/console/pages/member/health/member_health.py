@@ -132,8 +132,6 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     if isinstance(over, Download):
         return over
     every = "export" in page_context.query  # a file has a row for each API
-    other = "AA" if kind is EntityType.FIP else "FIP"
-    table = lines_table(other, every=every, one_api=bool(view.code))
     good_now = await _good_now(page_context, view) if _any_bad(rows) else frozenset()
     health = page_context.tx.service(HealthService)
     names, judged_until = await health.names(), await health.judged_until()
@@ -143,7 +141,9 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         page_context,
         ("lines", "" if kind is EntityType.FIU else entity_id, within, view.code, followed),
         (rows, good_now, names),
-        table,
+        lines_table(
+            "AA" if kind is EntityType.FIP else "FIP", every=every, one_api=bool(view.code)
+        ),
         lambda: shown_first(
             lines_of(rows, kind, view.code, good_now, names, every=every),
             every=asked_for_all or not troubled,
