@@ -26,7 +26,7 @@ from mudra.console.health.incident_state import recovering_ids
 from mudra.console.health.labels import cause_lines, headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART
 from mudra.console.health.planned import planned_maintenances
-from mudra.console.pages.member.health.charted import charted_of, charts
+from mudra.console.pages.member.health.charted import Charted, charted_of, charts
 from mudra.console.pages.member.health.health_lines import (
     ApiOfPair,
     lines_of,
@@ -127,8 +127,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     own, followed = await _own(page_context, within), await _followed(page_context)
     rows = [row for row in own.rows if not followed or row.subject.fip_id in followed]
     drawn = charted_of(page_context, view, incidents, rows, followed)
-    later = OVER_TIME.comes_later(page_context.query)
-    over = LATER if later else await charts(page_context, drawn, followed)
+    over = await _over_time(page_context, drawn, followed)
     if isinstance(over, Download):
         return over
     every = "export" in page_context.query  # a file has a row for each API
@@ -181,6 +180,14 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         "is_it_me": is_it_me,
         **reports.shown(page_context.query),
     }
+
+
+async def _over_time(
+    page_context: PageContext, drawn: Charted, followed: frozenset[str]
+) -> Mapping[str, object] | Download:
+    """Return the charts, unless they are asked for later."""
+    later = OVER_TIME.comes_later(page_context.query)
+    return LATER if later else await charts(page_context, drawn, followed)
 
 
 def _last_whole_day(page_context: PageContext, view: HealthQuery) -> str:
