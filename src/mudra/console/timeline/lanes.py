@@ -61,6 +61,8 @@ class Tick(Struct, frozen=True):
     at: datetime
     x: float
     is_second: bool
+    is_clock: bool
+    """Whether its hour is enough: the one before has the day."""
 
 
 class Picture(Struct, frozen=True):
@@ -146,6 +148,7 @@ def _ticks(within: TimeRange, zone: tzinfo) -> list[Tick]:
     found = list[Tick]()
     number = -(-(within.start - midnight) // step)
     while (at := midnight + number * step) < within.end:
-        found.append(Tick(at, place(at), len(found) % 2 == 1))
+        same_day = bool(found) and found[-1].at.date() == at.date()
+        found.append(Tick(at, place(at), len(found) % 2 == 1, same_day))
         number += 1
     return found

@@ -62,6 +62,16 @@ def test_events_of_a_person_are_one_row_for_each_call() -> None:
     assert len(texts) == 4, "refused events have rows of their own"
 
 
+def test_a_call_is_named_by_what_the_person_did_not_by_what_it_implies() -> None:
+    rows = [
+        event(3, "user:password:rehash", "user:1", txn="one"),
+        event(2, "user:token:issue", "user:1", txn="one"),
+        event(1, "user:sign_in:succeed", "user:1", txn="one"),
+    ]
+
+    assert said(rows) == ["a@b.example got a User Access Token"]
+
+
 def test_machines_of_other_kinds_are_counted_too() -> None:
     rows = [event(n, "entity:token:issue", "entity:A", "A") for n in range(3)]
 

@@ -61,7 +61,7 @@ class EventRow(Struct, frozen=True):
         if not self.more:
             return one
         if self.by_person:
-            further = sum(each.row.event not in _IMPLIED for each in self.more)
+            further = sum(not _is_implied(each) for each in self.more)
             if not further:
                 return one
             return ngettext(
@@ -131,8 +131,13 @@ def folded(rows: Iterable[EventRow]) -> Iterator[EventRow]:
             own = row.txn_id or str(row.seq) if is_call else str(row.seq)
             key = (row.actor, own) if one.by_person else (row.event, row.outcome)
             alike.setdefault(key, []).append(one)
-        for first, *more in alike.values():
+        for events in alike.values():
+            first, *more = sorted(events, key=_is_implied)
             yield EventRow(first.row, first.actor, first.person, first.entity, more)
+
+
+def _is_implied(one: EventRow) -> bool:
+    return one.row.event in _IMPLIED
 
 
 def _minute(at: datetime) -> datetime:
