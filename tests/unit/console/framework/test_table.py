@@ -129,3 +129,24 @@ def test_the_numbers_of_a_column_have_the_same_decimals() -> None:
     rows = shares.view([99.61, 100.0, 41.5], {}).rows
 
     assert {row[0].places for row in rows} == {2}
+
+
+def test_rows_of_one_text_show_what_they_differ_in() -> None:
+    towns = [Town("Salem", 1), Town("Salem", 2), Town("Kochi", 3)]
+    name = Column[Town]("name", "Town", lambda t: t.name, also=lambda t: f"IN-{t.people}")
+    table = Table("towns", "Towns", (name,), first_sort="name", rows=2)
+
+    shown = [(row[0].value, row[0].also) for row in table.view(towns, {}).rows]
+
+    assert shown == [("Kochi", ""), ("Salem", "IN-1")], "the other Salem is on the next page"
+
+
+def test_a_usual_value_has_no_ink_and_is_in_the_file() -> None:
+    state = Column[Town]("state", "State", lambda _: "open", usual="open")
+    table = Table("towns", "Towns", (TABLE.columns[0], state))
+
+    shown, file = table.view(TOWNS, {}), table.export(TOWNS, {"export": "towns"})
+
+    assert all(cell.value != "open" for row in shown.rows for cell in row)
+    assert file is not None
+    assert file.body.decode().count("open") == len(TOWNS)

@@ -11,6 +11,7 @@ from mudra.metrics.rollup.coverage import (
     Proof,
     ReportingTimes,
     TimeRange,
+    completeness,
     expected_windows,
 )
 
@@ -53,3 +54,40 @@ def test_the_proof_counts_what_is_due_and_what_is_here(
 
 def test_the_first_report_of_an_aa_makes_it_expected() -> None:
     assert Coverage({AA: 0}, {REQUESTS: 1}, {REQUESTS: 1}).proof() == Proof(1, 1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "early", "until", "pending"),
+    [
+        pytest.param(5, (0, 0), END - WINDOW, True, id="the newest may still come"),
+        pytest.param(5, (1, 1), END, False, id="the newest is here"),
+        pytest.param(5, (1, 0), END - WINDOW, True, id="one of its two reports is here"),
+        pytest.param(15, (0, 0), END, False, id="it is late: missing, not pending"),
+    ],
+)
+def test_reports_are_complete_up_to_the_last_window_that_came(
+    minutes: int, early: tuple[int, int], until: datetime, *, pending: bool
+) -> None:
+    keys = (REQUESTS, NOTIFICATIONS)
+    windows = [5 + one for one in early]
+    coverage = Coverage(
+        {AA: 5}, dict(zip(keys, windows, strict=True)), dict(zip(keys, early, strict=True))
+    )
+
+    found = completeness(coverage, HOUR, END + timedelta(minutes=minutes))
+
+    assert (found.until, found.is_pending) == (until, pending)
+    assert found.due == END + timedelta(minutes=15)
+    assert found.lacking == ()
+
+
+def test_the_aas_whose_reports_lack_are_named_while_they_are_few() -> None:
+    def lacking(number: int) -> list[str]:
+        ids = [f"AA-{place}" for place in range(number)]
+        keys = {(one, tag): 4 for one in ids for tag in Tag}
+        names = {one: one.lower() for one in ids}
+        coverage = Coverage(dict.fromkeys(ids, 6), keys, {})
+        return [*completeness(coverage, HOUR, END + timedelta(hours=1), names=names).lacking]
+
+    assert lacking(3) == ["aa-0", "aa-1", "aa-2"]
+    assert lacking(4) == []
