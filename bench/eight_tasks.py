@@ -12,6 +12,7 @@ sticks out.
 """
 
 import json
+import re
 import sys
 import uuid
 from collections.abc import Callable, Sequence
