@@ -110,6 +110,7 @@ class Tasks:
         made = fip(7, id=_NEWCOMER) | {"txnid": str(uuid.uuid4())}
         made["requester"]["id"] = _NEWCOMER
         tab = hand.tab
+        hand.click(tab.get_by_text("As JSON"))
         tab.get_by_label("Payload").fill(json.dumps(made))
         tab.locator("#verdict.good").wait_for()
         hand.click(tab.get_by_role("button", name="Submit"))
