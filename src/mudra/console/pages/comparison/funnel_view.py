@@ -120,9 +120,7 @@ _LEAK: Final = (
         tone=lambda one: "warn" if (_lost_there(one) or 0) > _MUCH else "quiet",
         phone="state",
     ),
-    Column[Funnel](
-        "lost", translatable("Lost there, %"), _lost_there, "number", phone="figure"
-    ),
+    Column[Funnel]("lost", translatable("Lost there, %"), _lost_there, "number", phone="figure"),
 )
 
 

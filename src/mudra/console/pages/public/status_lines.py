@@ -325,7 +325,7 @@ def _has_all(fip: FipHistory, words: Sequence[str], *, by_name: bool = False) ->
 
 
 def _begins(fip_id: str, word: str) -> bool:
-    """Returns whether an ID is found by a word: what many begin with, without a digit, finds none."""
+    """Returns whether a word finds an ID: one without a digit may be what many begin with."""
     has_digit = any(one.isdigit() for one in word)
     return fip_id == word or (has_digit and fip_id.startswith(word))
 
