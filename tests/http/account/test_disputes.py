@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import httpx2
 import pytest
-from tests.http.console.stored_incidents import open_incident
+from tests.http.console.stored_incidents import open_incident, prolong_incident
 from tests.support.mailbox import mails
 from tests.support.members import Member, new_member
 from tests.support.people.console import reader
@@ -234,12 +234,30 @@ def test_an_own_incident_is_contested_and_another_s_is_unknown(
     operators = reader(service)
     operators.sign_in(new_operator(service, "health").email)
     listed = operators.get("/console/operator/disputes").text
-    assert re.search(r"Tapti Bank: Dispute: [^<]*failing \([^<]*\)</a>\s*<p><time", listed)
+    assert re.search(r"Tapti Bank: Dispute: [^<]*failing \([^<]*\)</a>\s*<p>", listed)
     assert re.search(r'<span class="next">\d+ days left</span>', listed)
     assert answer.json()["dispute"]["incidentId"] == mine
     assert (again.status_code, "is about the same and is open" in again.text) == (409, True)
     assert own(bank, **sent, incidentId=other).status_code == 404
     assert own(bank, **sent, incidentId=str(uuid.uuid4())).status_code == 404
+
+
+def test_the_figures_of_an_incident_that_went_on_have_their_own_end(
+    service: Service, bank: Member
+) -> None:
+    incident_id = open_incident(service, bank.entity_id, timedelta(hours=3))
+    sent = {"entityId": bank.entity_id, "about": "incident", "text": "Not us."}
+    case = own(bank, **sent, incidentId=incident_id).json()["dispute"]
+    operators = reader(service)
+    operators.sign_in(new_operator(service, "health").email)
+    path, says = f"/console/operator/disputes/{case['disputeId']}", "They are of the whole incident"
+
+    before = operators.get(path).text
+    prolong_incident(service, incident_id, datetime.fromisoformat(case["end"]))
+    after = operators.get(path).text
+
+    assert "calls failed in 10 bad windows" in before
+    assert (says in before, says in after) == (False, True)
 
 
 def test_another_member_and_an_operator_of_another_scope_see_nothing(

@@ -43,6 +43,22 @@ def test_a_member_sees_its_steps_its_weeks_and_its_place(weeks: Weeks) -> None:
     assert "or an earlier one" in refused.text
 
 
+def test_the_step_that_loses_most_has_the_largest_figure_of_its_column(weeks: Weeks) -> None:
+    browser = reader(weeks.service)
+    assert browser.sign_in(weeks.noc.email, PASSWORD).status_code == 303
+
+    shown = browser.get(f"/console/operator/funnel?{within(weeks)}").text
+
+    table = shown[shown.index('id="steps"') :].partition("</table>")[0]
+    rows = re.findall(r'class="term name-cell">(.*?)</tr>', table, re.DOTALL)
+    lost = [re.search(r'data-label="Lost, %">([\d.]+)<', row) for row in rows]
+    named = [number for row, number in zip(rows, lost, strict=True) if "loses most" in row]
+    assert len(rows) == 7
+    assert [float(one[1]) for one in named if one] == [max(float(one[1]) for one in lost if one)]
+    places = re.findall(r'data-label="(Lost there, %|Discovery)" class="(\S+)[ "]', shown)
+    assert {*places} == {("Lost there, %", "figure-cell"), ("Discovery", "more-cell")}
+
+
 def test_an_operator_goes_from_the_network_to_a_pair(weeks: Weeks) -> None:
     browser = reader(weeks.service)
     assert browser.sign_in(weeks.noc.email, PASSWORD).status_code == 303

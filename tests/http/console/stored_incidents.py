@@ -30,6 +30,12 @@ def open_incident(
     return incident_id
 
 
+def prolong_incident(service: Service, incident_id: str, last_bad: datetime) -> None:
+    """Let its last bad window so far be this one."""
+    goes_on = sa.update(metrics_incident).where(metrics_incident.c.incident_id == incident_id)
+    _execute(service, goes_on.values(last_bad=last_bad))
+
+
 def end_incident(service: Service, incident_id: str) -> None:
     """Let it be over."""
     now = datetime.fromtimestamp(service.wall(), UTC)

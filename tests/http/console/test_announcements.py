@@ -289,6 +289,8 @@ def test_a_page_publishes_changes_and_ends_it_and_gives_a_wrong_form_back(
     assert published.headers["location"] == f"{PAGE}?told=published"
     assert (one["ends"], one["fipIds"]) == ("2098-12-31T18:30:00.000Z", [bank])
     assert 'value="शीर्षक"' in form
+    shown = form[form.index('id="as-shown"') :].partition("</section>")[0]
+    assert all(one in shown for one in (name, "&lt;b&gt;as typed&lt;/b&gt;", "01 Jan 2099", bank))
     assert refused.status_code == 400
     assert changed.headers["location"] == f"{PAGE}?told=changed"
     assert ended.headers["location"] == f"{PAGE}?told=ended"

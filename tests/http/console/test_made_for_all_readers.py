@@ -110,7 +110,8 @@ class SameHealth:
     def __init__(self, now: datetime) -> None:
         self.fips = CountedFips(dict.fromkeys(("BANK-1", "BANK-2"), NOTHING_REPORTED))
         within = TimeRange(now - WINDOW, now)
-        self.found = NetworkHealth(self.fips, within, Coverage({}, {}), now, (), {}, no_states())
+        none = Coverage({}, {})
+        self.found = NetworkHealth(self.fips, within, none, none, now, (), {}, no_states())
 
     @asynccontextmanager
     async def open(self, *, within_s: float) -> AsyncIterator[SimpleNamespace]:

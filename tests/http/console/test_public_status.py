@@ -127,6 +127,26 @@ def test_the_page_and_the_files_tell_the_same_and_name_no_aa(service: Service) -
     assert "Narmada Bank" in get(service, badge).text
 
 
+def test_an_aa_that_fell_silent_is_not_among_those_that_report(service: Service) -> None:
+    aa = pushing_aa(service)
+    for payload in (aa.requests(), aa.notifications()):
+        assert aa.push(payload).status_code == 200
+    service.advance("PT10M")
+
+    def counted() -> tuple[int, int]:
+        data = get(service, "/status/network.json").json()
+        return data["reporters_heard"], data["reporters_expected"]
+
+    service.wait_until(lambda: counted()[0] > 0)
+    service.advance("PT2H")
+
+    service.wait_until(lambda: counted()[0] == 0)
+    reported, expected = counted()
+    assert expected > 0
+    page = get(service, "/status").text
+    assert f"the reports of {reported} of {expected} account aggregator" in page
+
+
 def test_the_data_has_a_schema_and_a_license(service: Service) -> None:
     service.wait_until(lambda: get(service, "/status/network.json").status_code == 200)
     schema = get(service, "/status/schema.json").json()

@@ -29,7 +29,7 @@ from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
-from mudra.metrics.payload.catalogue import TYPE_OF_API
+from mudra.metrics.payload.catalogue import TYPE_OF_API, WINDOW
 from mudra.metrics.rollup.percentage import percentage
 from mudra.shared.refusal import Refusal
 
@@ -131,6 +131,7 @@ async def _case_page(page_context: PageContext, dispute_id: UUID, refused: Refus
     zone = display_zone()
     titles = await incident_titles(tx, [found])
     incident = titles.get(found.incident_id or "", "")
+    contested = await _contested(page_context, found)
     facts = {
         **case_facts(page_context, case, Side.OPERATOR, refused, incident),
         "path": f"{_PAGE}/{found.dispute_id}",
@@ -140,7 +141,8 @@ async def _case_page(page_context: PageContext, dispute_id: UUID, refused: Refus
         "first": zone.local(found.start),
         "last": zone.local(found.end),
         "message": gettext(_MESSAGES.get(page_context.query.get("told", ""), "")),
-        "contested": await _contested(page_context, found),
+        "contested": contested,
+        "figures_until": contested.last_bad + WINDOW if contested else found.end,
         "incident_title": named_headline(names),
         "percent": percentage,
     }

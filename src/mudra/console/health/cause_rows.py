@@ -23,11 +23,12 @@ from mudra.metrics.incidents.subject import codes_of
 from mudra.metrics.incidents.verdict import Reach, reach_of
 from mudra.metrics.notifications.alarm import ambiguity
 from mudra.metrics.notifications.severity import Severity, severity_of
-from mudra.metrics.payload.catalogue import CALL_CODES
+from mudra.metrics.payload.catalogue import CALL_CODES, CUSTOMER_CODES
 
 _NAMED: Final = 3
 _ALL: Final = frozenset(CALL_CODES)
 """The APIs that can succeed or fail: their names one by one would say less than "all"."""
+_FOR_CUSTOMERS: Final = frozenset(CUSTOMER_CODES)
 
 
 class CauseRow(Struct, frozen=True):
@@ -126,7 +127,11 @@ def apis_text(incident: Incident, affected: Sequence[str]) -> str:
     if isinstance(incident.subject, AaReporting):
         return ""
     codes = sorted(codes_of(incident.subject)) or affected
-    return gettext("all") if set(codes) >= _ALL or not codes else ", ".join(map(api_names, codes))
+    if set(codes) >= _ALL or not codes:
+        return gettext("all")
+    if set(codes) == _FOR_CUSTOMERS:
+        return gettext("all but heartbeats")
+    return ", ".join(map(api_names, codes))
 
 
 def _affected(incident: Incident, reach: Reach, names: Mapping[str, str]) -> str:
@@ -150,4 +155,4 @@ def _listed(members: tuple[str, ...], kind: str) -> str:
         return ", ".join(members)
     if kind == "FIP":
         return ngettext("%(num)s FIP", "%(num)s FIPs", len(members))
-    return ngettext("%(num)s AA", "%(num)s AAs", len(members))
+    return ngettext("%(num)s AA since it began", "%(num)s AAs since it began", len(members))

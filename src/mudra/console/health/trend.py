@@ -176,7 +176,7 @@ def _lane(
 
 
 def _kind(point: Point, step: Step, causes: Sequence[StoredIncident]) -> str:
-    """Returns the class of a step: bad only in an incident of the FIP, not in one of an AA."""
+    """Returns the class of a step: bad only in an incident of the FIP, else `elsewhere`."""
     if point.health is None:
         return "none"
     own = any(
@@ -185,4 +185,4 @@ def _kind(point: Point, step: Step, causes: Sequence[StoredIncident]) -> str:
         for one in causes
     )
     kind = point.health.status.value.lower()
-    return "unsure" if kind == "bad" and not own else kind
+    return "elsewhere" if kind == "bad" and not own else kind

@@ -25,7 +25,7 @@ from mudra.metrics.health.fip_state import LatestFipStates
 from mudra.metrics.health.health import Disputed
 from mudra.metrics.health.judging import FipFigures, eligible, figures_of, succeeded
 from mudra.metrics.health.level_change import LevelChange, changes_from_bytes
-from mudra.metrics.health.network_health import HealthOfMember, NetworkHealth, planned
+from mudra.metrics.health.network_health import LATELY, HealthOfMember, NetworkHealth, planned
 from mudra.metrics.health.own_calls import OwnCalls, own_from_bytes, own_with_hours
 from mudra.metrics.health.picture import Grouping, Matrix, Row
 from mudra.metrics.health.picturing import (
@@ -52,7 +52,7 @@ from mudra.metrics.ports import (
     Silences,
     StoredOwnCalls,
 )
-from mudra.metrics.rollup.coverage import Coverage, TimeRange, coverage_of
+from mudra.metrics.rollup.coverage import Coverage, TimeRange, coverage_of, latest
 from mudra.metrics.rollup.marks import DayMark
 from mudra.metrics.rollup.series import Point, points
 from mudra.metrics.rollup.step import Step
@@ -249,6 +249,7 @@ class HealthService(Struct, frozen=True):
         seen, weighed = await self.made_once("network", within, None, None, make, large=True)
         live, onboarded = await self.members.live_fips(), await self.members.onboarded_fips()
         coverage = await self.coverage(within, now)
+        lately = await self.coverage(latest(within.end, LATELY), now)
         reported_until = await self.reports.reported_until(within)
         causes = await self.incidents.latest(only_open=True, entity_id=None, limit=MAX_OPEN)
         within_it = causes_of(await self.incidents.since(within.start), within)
@@ -258,6 +259,7 @@ class HealthService(Struct, frozen=True):
             published(seen, live, onboarded),
             within,
             coverage,
+            lately,
             reported_until,
             tuple(one.incident for one in causes[::-1]),
             weighed,

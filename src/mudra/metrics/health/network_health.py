@@ -18,6 +18,8 @@ from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.rollup.coverage import Coverage, TimeRange
 
+LATELY: Final = timedelta(hours=1)
+"""The time of which an AA's reports show that it reports now, as on the page of network health."""
 _AHEAD: Final = timedelta(days=1)
 """A maintenance that begins within so long is in the feed."""
 
@@ -38,6 +40,8 @@ class NetworkHealth(Struct, frozen=True, eq=False):
     fips: Mapping[str, FipHealth]
     within: TimeRange
     coverage: Coverage
+    lately: Coverage
+    """Of the last hour: an AA that fell silent reported nothing of it."""
     reported_until: datetime | None
     """The end of the last window that any AA reported; None for no report."""
     causes: tuple[Incident, ...]

@@ -165,7 +165,9 @@ class StatusSnapshot(msgspec.Struct, frozen=True, eq=False):  # megabytes: compa
     fips: list[FipHistory]
     incidents: list[PublicIncident]
     reporters_seen: int = msgspec.field(name="reporters_heard")
+    """AAs of which a report of the last hour came."""
     reporters_expected: int
+    """AAs that had to report in the last hour."""
     windows_received: int = msgspec.field(name="windows_heard")
     windows_expected: int
     reported_until: datetime | None = msgspec.field(name="heard_until", default=None)

@@ -196,7 +196,8 @@ class StatusReader:
         for one in incidents:
             by_fip.setdefault(fip_of(one.subject) or "", []).append(one)
         public = [public_incident(one) for one in incidents]
-        proof, days = network.coverage.proof(), [one for _, one in sorted(self._days.items())]
+        proof, lately = network.coverage.proof(), network.lately.proof()
+        days = [one for _, one in sorted(self._days.items())]
         last, hours = _LastDays(network), LastHours(network)
         return StatusSnapshot(
             network.within.end,
@@ -213,8 +214,8 @@ class StatusReader:
                 for fip_id, rows in sorted(apis.items())
             ],
             [one for one in public if one is not None],
-            proof.reporters_seen,
-            proof.reporters_expected,
+            lately.reporters_seen,
+            lately.reporters_expected,
             proof.windows_received,
             proof.windows_expected,
             network.reported_until,

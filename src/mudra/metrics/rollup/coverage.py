@@ -217,7 +217,9 @@ class Completeness(Struct, frozen=True):
     end: datetime
     """The end of the time, up to the last window that is over."""
     lacking: Sequence[str] = ()
-    """The names of the AAs of which reports are missing, where they are few."""
+    """The names of the AAs of which some reports are missing, where they are few."""
+    silent: Sequence[str] = ()
+    """The same of those of which no report came."""
 
     @property
     def is_pending(self) -> bool:
@@ -239,16 +241,17 @@ def completeness(
 ) -> Completeness:
     """Returns how complete the reports are; AAs of which some are missing have these `names`."""
     end = min(within.end, window_start(now))
-    lacking = [
-        (names or {}).get(one, one)
-        for one in sorted(coverage.expected)
-        if aa_id in {"", one} and _lacks(coverage.proof(one))
-    ]
+    lacking = [one for one in sorted(coverage.expected) if _lacks(coverage.proof(one))]
+    if names is None or aa_id or len(lacking) > _MOST_NAMED:
+        lacking = []
+    named = names or {}
+    some = [one for one in lacking if coverage.proof(one).windows_received]
     return Completeness(
         coverage.proof(aa_id),
         coverage.reported_until(end, now, aa_id),
         end,
-        lacking if names is not None and len(lacking) <= _MOST_NAMED and not aa_id else (),
+        [named.get(one, one) for one in some],
+        [named.get(one, one) for one in lacking if one not in some],
     )
 
 

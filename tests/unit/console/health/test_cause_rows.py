@@ -15,7 +15,7 @@ from mudra.metrics.incidents.incident import (
     StoredIncident,
     Subject,
 )
-from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, RequestType
+from mudra.metrics.payload.catalogue import CUSTOMER_CODES, TIMINGS, WINDOW, RequestType
 
 NOW = datetime(2026, 11, 24, 6, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -29,6 +29,7 @@ ALL = tuple(str(code) for code in RequestType if code not in TIMINGS)
         (ALL, "all"),
         (("fireq", "fif"), "FI request, FI fetch"),
         (ALL[1:], "account linking"),
+        (CUSTOMER_CODES, "all but heartbeats"),
     ],
 )
 def test_a_cause_of_all_apis_names_none_of_them(affected: tuple[str, ...], shown: str) -> None:
@@ -57,6 +58,13 @@ def test_a_row_names_the_other_side_of_its_cause(
     names = {"A-AA": "Saarthi", "ONE-FIP": "Kaveri Bank"}
     (row,) = cause_rows([StoredIncident("1", made, None)], None, NOW, names=names)
     assert (row.members, row.apis) == (affected, apis)
+
+
+def test_the_aas_of_a_row_are_those_since_the_incident_began() -> None:
+    aas = ("A-AA", "B-AA", "C-AA", "D-AA")
+    made = an_incident(Fip("ONE-FIP"), NOW, affected_aas=aas)
+    (row,) = cause_rows([StoredIncident("1", made, None)], None, NOW)
+    assert row.members == "4 AAs since it began"
 
 
 def test_the_incident_that_affects_most_calls_now_is_first_and_recovering_ones_are_last() -> None:

@@ -1,6 +1,7 @@
 """The picture of the matrix: a pixel for each cell, in the colours of the page around it."""
 
 import base64
+import colorsys
 import re
 import struct
 import zlib
@@ -50,3 +51,16 @@ def test_the_colors_are_those_of_the_scale_below_the_picture(scheme: str) -> Non
     of_style = dict(re.findall(r"--heat-(\w): #(\w{6})", style))
 
     assert {name[-1]: shade for name, shade in SHADES[scheme].items()} == of_style
+
+
+def test_what_is_worse_follows_the_same_hues_in_both_schemes() -> None:
+    hues = {}
+    for scheme, shades in SHADES.items():
+        parts = [bytes.fromhex(shades[one]) for one in ("b1", "b2", "b3", "b4")]
+        turns = [colorsys.rgb_to_hsv(*(one / 255 for one in rgb))[0] for rgb in parts]
+        hues[scheme] = [turn - 1 if turn > 0.5 else turn for turn in turns]  # from red on
+
+    for scheme, found in hues.items():
+        assert found == sorted(found, reverse=True), scheme
+    steps = zip(hues["light"], hues["dark"], strict=True)
+    assert max(abs(light - dark) for light, dark in steps) < 1 / 12

@@ -78,7 +78,7 @@ def test_reports_are_complete_up_to_the_last_window_that_came(
 
     assert (found.until, found.is_pending) == (until, pending)
     assert found.due == END + timedelta(minutes=15)
-    assert found.lacking == ()
+    assert (*found.lacking, *found.silent) == ()
 
 
 def test_the_aas_whose_reports_lack_are_named_while_they_are_few() -> None:
@@ -89,5 +89,8 @@ def test_the_aas_whose_reports_lack_are_named_while_they_are_few() -> None:
         coverage = Coverage(dict.fromkeys(ids, 6), keys, {})
         return [*completeness(coverage, HOUR, END + timedelta(hours=1), names=names).lacking]
 
+    silent = Coverage({"AA-0": 6, "AA-1": 6}, {("AA-1", Tag.REQUESTS): 6}, {})
+    found = completeness(silent, HOUR, END + timedelta(hours=1), names={"AA-0": "Narmada"})
+    assert (found.lacking, found.silent) == (["AA-1"], ["Narmada"])
     assert lacking(3) == ["aa-0", "aa-1", "aa-2"]
     assert lacking(4) == []

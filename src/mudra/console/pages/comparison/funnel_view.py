@@ -34,7 +34,8 @@ class StepLine(Struct, frozen=True):
 
     name: str
     step: StepOfFunnel
-    done: float | None
+    lost: float | None
+    """In percent, without 404: the largest of these is what loses most."""
     ratio: float | None
     width: int
     done_width: int
@@ -69,7 +70,7 @@ def _line(funnel: Funnel, one: StepOfFunnel, most: int) -> StepLine:
     return StepLine(
         gettext(STAGES[one.stage]),
         one,
-        percentage(one.done_share, 1),
+        percentage(one.lost_share, 1),
         funnel.ratio(one.stage),
         100 * one.begun // most if most else 0,
         100 * one.done // most if most else 0,
@@ -117,8 +118,9 @@ _LEAK: Final = (
         lambda one: STAGES[one.leak] if one.leak else None,
         "tag",
         tone=lambda one: "warn" if (_lost_there(one) or 0) > _MUCH else "quiet",
+        phone="state",
     ),
-    Column[Funnel]("lost", translatable("Lost there, %"), _lost_there, "number"),
+    Column[Funnel]("lost", translatable("Lost there, %"), _lost_there, "number", phone="figure"),
 )
 
 
@@ -150,6 +152,7 @@ def subjects_table(
                 translatable("Calls"),
                 lambda one: sum(step.begun for step in one.steps if _is_call(step)),
                 "number",
+                phone="figure",
             ),
             *_shares(),
             Column[Funnel]("id", translatable("Entity ID"), subject, "file"),

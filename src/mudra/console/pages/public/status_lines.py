@@ -192,7 +192,7 @@ def _state_of(
 def page_of(
     states: Sequence[FipState], query: Mapping[str, str], kept: Mapping[str, str]
 ) -> FipPage:
-    """Returns the page that a query asks for: `q` has words of names or IDs, in any order.
+    """Returns the page that a query asks for: `q` has words of names, or IDs, in any order.
 
     `group` is one of those that the institutions are in.
     """
@@ -320,8 +320,14 @@ def _of_measured_days(good: int, known: int) -> str:
 
 
 def _has_all(fip: FipHistory, words: Sequence[str], *, by_name: bool = False) -> bool:
-    text = (fip.name if by_name else f"{fip.name} {fip.fip_id}").casefold()
-    return all(word in text for word in words)
+    name, fip_id = fip.name.casefold(), fip.fip_id.casefold()
+    return all(word in name or (not by_name and _begins(fip_id, word)) for word in words)
+
+
+def _begins(fip_id: str, word: str) -> bool:
+    """Returns whether a word finds an ID: one without a digit may be what many begin with."""
+    has_digit = any(one.isdigit() for one in word)
+    return fip_id == word or (has_digit and fip_id.startswith(word))
 
 
 def _marks(days: Sequence[Day]) -> str:

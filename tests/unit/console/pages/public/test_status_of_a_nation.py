@@ -213,6 +213,12 @@ def test_as_many_announcements_as_there_may_be_leave_the_page_small() -> None:
 def test_words_in_any_order_find_an_institution() -> None:
     assert names(text_of(get(pages.status, q="1234 gramin"))) == ["FIP-1234"]
     assert names(text_of(get(pages.status, q="fip-1234"))) == ["FIP-1234"]
+    assert names(text_of(get(pages.status, q="fip"))) == []
+    assert names(text_of(get(pages.status, q="ip-1234"))) == []
+    many = text_of(get(pages.status, q="fip-12"))
+    assert "<h1>100 institutions found</h1>" in many
+    assert ("All", "100") in filters(many)
+    assert "<h1>1 institution found</h1>" in text_of(get(pages.status, q="fip-1234"))
     none = text_of(get(pages.status, q="nowhere <b>"))
     assert "No institution has these words" in none
     assert "<b>" not in none

@@ -38,6 +38,7 @@ from mudra.metrics.announcements.announcement import (
 )
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.health.status_history import public_announcement
 from mudra.shared.refusal import Refusal, ValueRefused
 
 _PAGE: Final = "/console/operator/announcements"
@@ -184,6 +185,7 @@ async def _change_page(
     is_scheduled = one.state(page_context.now) is State.SCHEDULED
     facts = {
         "one": one,
+        "shown": public_announcement(one),
         "is_scheduled": is_scheduled,
         "update": update or AnnouncementForm(),
         **await _form_facts(page_context, shown),
