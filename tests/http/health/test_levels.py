@@ -384,7 +384,14 @@ def test_its_pages_show_the_numbers_in_both_languages(world: LevelWorld) -> None
     report = world.read(report_id).json()["report"]
     share = of(report, "availability", "fireq")["value"]
     assert f"{int(share * 100) / 100:.2f} %" in page
-    assert "missed" in page
+    missed = [one for one in report["figures"] if one["met"] is False]
+    shown = re.findall(r"<li>(.*? target .*?)</li>", page)
+    assert f"{len(missed)} targets missed" in page
+    assert len(shown) == len(missed)
+    for one in missed:
+        failed = f"({one['whole'] - one['part']} failures of {one['whole']})"
+        is_share = one["measure"] in {"availability", "success", "endedInData"}
+        assert not is_share or any(failed in text.replace(",", "") for text in shown), one
     assert "सेवा स्तर" in hindi
     assert '<html lang="hi">' in hindi
     printed = admin.get(f"/console/entity/{bank.entity_id}/levels/{report_id}?download=pdf")

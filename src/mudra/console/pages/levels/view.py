@@ -70,25 +70,37 @@ def api_rows(report: Report) -> list[ApiRow]:
 
 
 def missed_texts(report: Report) -> list[str]:
-    """Returns the targets that were missed: of an API, and of all together where none alone did."""
-    missed = [one for one in report.figures if one.met is False]
-    alone = {one.measure for one in missed if one.api != ALL_APIS}
-    return [_missed_text(one) for one in missed if one.api != ALL_APIS or one.measure not in alone]
+    """Returns every target that was missed, as many as the tables mark, each with its failures."""
+    return [_missed_text(one) for one in report.figures if one.met is False]
 
 
 def _missed_text(one: Figure) -> str:
-    measure = gettext(labels.MEASURES[one.measure])
-    if one.api != ALL_APIS:
-        measure = f"{measure[:1].lower()}{measure[1:]}"
-    texts = {
-        "measure": measure,
-        "api": labels.api_text(one.api),
-        "value": labels.value_text(one),
-        "target": labels.target_text(one),
-    }
-    if one.api == ALL_APIS:
-        return gettext("%(measure)s: %(value)s, target %(target)s", **texts)
-    return gettext("%(api)s, %(measure)s: %(value)s, target %(target)s", **texts)
+    measure, value = gettext(labels.MEASURES[one.measure]), labels.value_text(one)
+    target = labels.target_text(one)
+    if one.measure in labels.COLUMNS:
+        text = gettext(
+            "%(api)s, %(measure)s: %(value)s, target %(target)s",
+            api=labels.api_text(one.api),
+            measure=f"{measure[:1].lower()}{measure[1:]}",
+            value=value,
+            target=target,
+        )
+    else:
+        text = gettext(
+            "%(measure)s: %(value)s, target %(target)s",
+            measure=measure,
+            value=value,
+            target=target,
+        )
+    if one.measure.in_ms:
+        return text
+    failures = one.part if one.measure.at_most else one.whole - one.part
+    return gettext(
+        "%(missed)s (%(failures)s failures of %(whole)s)",
+        missed=text,
+        failures=current().number(failures),
+        whole=current().number(one.whole),
+    )
 
 
 def others(report: Report) -> list[Other]:
