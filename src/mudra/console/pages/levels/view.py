@@ -29,6 +29,8 @@ _DRAWING: Final = Markup(
 )
 _TRACK: Final = Markup('<rect class="track" x="1" y="4" width="{}" height="10"/>').format(_WIDTH)
 _PLACES: Final = 2
+_WHOLE: Final = 100
+"""Percent."""
 _MONTHS: Final = 24
 """Offered for a report, the newest first."""
 
@@ -166,7 +168,8 @@ class BudgetRow(Struct, frozen=True):
     gone_at: datetime | None
     outlook: str
     tone: str
-    at: datetime
+    since: datetime
+    """The beginning of the month."""
     until: datetime
     """The end of the last window that is counted."""
     bar: Markup
@@ -196,9 +199,7 @@ def _budget_row(one: StoredBurn) -> BudgetRow:
         labels.measure_text(burn.measure),
         labels.amount_text(burn.measure, reached_percent(burn), _PLACES),
         ("≤ " if burn.measure.at_most else "") + labels.exact_text(burn.measure, burn.target),
-        gettext("over by %(share)s %%", share=number(-left))
-        if left < 0
-        else f"{number(left, 1)} %",
+        _left_text(left),
         burn.spent,
         number(*shown_allowed(burn)),
         number(burn.day_rate, 1),
@@ -206,11 +207,21 @@ def _budget_row(one: StoredBurn) -> BudgetRow:
         burn.gone_at,
         gettext(text),
         tone,
-        one.at,
+        one.month,
         one.until,
         _DRAWING.format(tone, _WIDTH + 4, _WIDTH // 2, _TRACK, _FILLED.format(length), ""),
         burn.measure is Measure.MISSING,
     )
+
+
+def _left_text(left: float) -> str:
+    """Returns what is left of a budget; of one spent twice and more, how many times it is spent."""
+    number = current().number
+    if left >= 0:
+        return f"{number(left, 1)} %"
+    if left > -_WHOLE:
+        return gettext("over by %(share)s %%", share=number(-left))
+    return gettext("spent %(times)s ×", times=number(1 - left / _WHOLE, 1))
 
 
 class TargetRow(Struct, frozen=True):
