@@ -39,9 +39,7 @@ def test_its_page_shows_whom_its_admins_invited_and_withdraws_that(service: Serv
     member, boss = new_member(service, "FIP"), signed_in(service)
     page, email = operator_path(f"members/{member.entity_id}"), "asha.rao@bank.example"
     asked = {"entityId": member.entity_id, "email": email}
-    added = member.client.post(
-        "/v1/entity/admin/add", json=asked, headers=member.bearer()
-    )
+    added = member.client.post("/v1/entity/admin/add", json=asked, headers=member.bearer())
     assert added.status_code == 200, added.text
 
     before = boss.get(page).text

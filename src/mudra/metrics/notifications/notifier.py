@@ -39,9 +39,7 @@ class Notifier(Struct, frozen=True):
         for address in self.escalation.to:
             own = habits.get(address, Habits())
             with written_in(self.mailer.languages.of(own.language)):
-                facts = escalation_facts(
-                    incidents, now, own.zone, console, names, is_named=True
-                )
+                facts = escalation_facts(incidents, now, own.zone, console, names, is_named=True)
             await self.outbox.post(Notice(address, NoticeKind.HEALTH_ESCALATED, facts))
         return incidents
 

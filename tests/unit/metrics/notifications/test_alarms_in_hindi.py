@@ -94,7 +94,11 @@ def test_an_escalation_is_whole_too(hindi: Language) -> None:
 def test_it_says_for_how_long_there_has_been_no_owner() -> None:
     """The detector may have been down: the escalation comes 59 minutes after it was opened."""
     old, young = (
-        StoredIncident("1", replace(an_incident(Fip("BANK"), NOW - HOUR), detected=NOW - timedelta(minutes=one)), None)
+        StoredIncident(
+            "1",
+            replace(an_incident(Fip("BANK"), NOW - HOUR), detected=NOW - timedelta(minutes=one)),
+            None,
+        )
         for one in (59, 31)
     )
     given_up = replace(old, acknowledged_at=NOW - timedelta(minutes=42))
