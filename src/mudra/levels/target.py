@@ -180,7 +180,9 @@ SHIPPED: Final = (
     _shipped(
         Measure.DATA,
         90.0,
-        translatable("some requests rightly end without data: an account is closed, or access denied"),
+        translatable(
+            "some requests rightly end without data: an account is closed, or access denied"
+        ),
     ),
     _shipped(
         Measure.MISSING,

@@ -14,7 +14,12 @@ MONTH = datetime(2026, 11, 1, tzinfo=UTC)
 
 @pytest.mark.parametrize(
     ("left", "shown"),
-    [(9.7, "9.7 %"), (-71.0, "over by 71 %"), (-100.0, "spent 2.0 ×"), (-1817.0, "spent 19.2 ×")],
+    [
+        (9.7, "9.7 %"),
+        (-71.0, "over by 71 %"),
+        (-100.0, "spent 2.0 times"),
+        (-1817.0, "spent 19.2 times"),
+    ],
 )
 def test_a_budget_spent_twice_or_more_says_how_often(left: float, shown: str) -> None:
     gone = Outlook.GONE if left < 0 else Outlook.WITHIN

@@ -221,7 +221,7 @@ def _left_text(left: float) -> str:
         return f"{number(left, 1)} %"
     if left > -_WHOLE:
         return gettext("over by %(share)s %%", share=number(-left))
-    return gettext("spent %(times)s ×", times=number(1 - left / _WHOLE, 1))
+    return gettext("spent %(times)s times", times=number(1 - left / _WHOLE, 1))
 
 
 class TargetRow(Struct, frozen=True):
