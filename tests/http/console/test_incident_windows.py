@@ -76,16 +76,19 @@ def test_a_gap_is_filled_only_by_reports_that_came(service: Service) -> None:
     net.windows(3)
     last = net.reported_to
     assert last is not None
-    net.silent = set()
-    net.windows(4)
     net.settled()
     (found,) = net.incidents(silent)
     operator = reader(service)
     assert operator.sign_in(net.noc.email).status_code == 303
     path = f"/console/operator/incidents/{found['incidentId']}"
+    assert "Blank since " in operator.get(path).text
+    net.silent = set()
+    net.windows(4)
+    net.settled()
     gap = [last - 2 * WINDOW, last - WINDOW, last]
 
     said = [operator.get(path).text]
+    assert "Blank since " not in said[0]
     net.silent = others
     for windows in (gap[:1], gap[1:]):
         for window in windows:

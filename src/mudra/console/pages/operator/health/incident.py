@@ -200,6 +200,7 @@ async def incident_page(
         **_verdict(page_context, stored, await health.judged_until(), names),
         "grounds": grounds(stored.incident, rows, names, filled=evidence.filled),
         "latest": evidence.latest,
+        "filled": evidence.filled,
         "all_apis": evidence.all_apis,
         "contrasts": compared.view(rows, page_context.query) if rows else None,
         **await _acts(page_context, stored, names),
