@@ -160,7 +160,7 @@ SHIPPED: Final = (
         99.5,
         _BEGINNING,
         None,
-        translatable("as of a FIP: a customer cannot tell which of both is down"),
+        translatable("the same as for a FIP: a customer cannot tell which of the two is down"),
     ),
     _shipped(Measure.SUCCESS, 95.0, translatable("the network's rule: GOOD is above 95 % success")),
     _shipped(
@@ -180,12 +180,14 @@ SHIPPED: Final = (
     _shipped(
         Measure.DATA,
         90.0,
-        translatable("accounts that are closed or denied end some requests rightly"),
+        translatable(
+            "some requests rightly end without data: an account is closed, or access denied"
+        ),
     ),
     _shipped(
         Measure.MISSING,
         1.0,
-        translatable("43 of the 4,320 windows of 30 days: a restart costs none"),
+        translatable("43 of the 4,320 windows of 30 days: a restart misses none"),
     ),
 )
 """The targets of a network that has set none; each is replaced by one of its measure and API."""

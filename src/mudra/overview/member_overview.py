@@ -6,6 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.identity.memberships.invitation import Invitation
+from mudra.identity.memberships.invitation_store import Invitations
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.overview.mail_queue_store import MailQueue, QueuedMail
@@ -25,6 +27,8 @@ class MemberOverview(Struct, frozen=True):
     """All facts about a member; `holding` and `use` only while it has a secret."""
 
     admins: Sequence[UserRow]
+    invitations: Sequence[Invitation]
+    """Sent by its admins, and not accepted yet."""
     mails: Sequence[QueuedMail]
     tokens: Sequence[DayCount]
     holding: SecretHolding | None
@@ -46,6 +50,7 @@ async def member_overview(tx: Transaction, member: MemberRow, since: date) -> Me
     holding = await Secrets(tx).held(entity_id)
     return MemberOverview(
         admins=admins,
+        invitations=await Invitations(tx).pending(entity_id),
         mails=await MailQueue(tx).to(addresses, _MAX_MAILS),
         tokens=await TokenCounts(tx).by_day(entity_id, since),
         holding=holding,

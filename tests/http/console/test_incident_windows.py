@@ -65,3 +65,43 @@ def test_a_window_that_is_not_judged_yet_is_neither_red_nor_shaded(service: Serv
         assert "not judged yet</span>" in latest
         assert not any("judged yet" in one for one in judged)
         assert shaded(browser, path) == [last_bad - 2 * WINDOW, last_bad - WINDOW, last_bad]
+
+
+def test_a_gap_is_filled_only_by_reports_that_came(service: Service) -> None:
+    net = a_network(service, fips=2)
+    silent, others = net.aas[0].aa_id, {one.aa_id for one in net.aas[1:]}
+    net.early_in_a_window()
+    net.windows(3)
+    net.silent = {silent}
+    net.windows(3)
+    last = net.reported_to
+    assert last is not None
+    net.settled()
+    (found,) = net.incidents(silent)
+    operator = reader(service)
+    assert operator.sign_in(net.noc.email).status_code == 303
+    path = f"/console/operator/incidents/{found['incidentId']}"
+    assert "Blank since " in operator.get(path).text
+    net.silent = set()
+    net.windows(4)
+    net.settled()
+    gap = [last - 2 * WINDOW, last - WINDOW, last]
+
+    said = [operator.get(path).text]
+    assert "Blank since " not in said[0]
+    net.silent = others
+    for windows in (gap[:1], gap[1:]):
+        for window in windows:
+            net.report(window)
+        said.append(operator.get(path).text)
+
+    for page, sentence in zip(
+        said,
+        (
+            "They have not come since.",
+            "Late reports have filled in some of the gap.",
+            "Late reports have filled the gap.",
+        ),
+        strict=True,
+    ):
+        assert f"were missing. {sentence}" in page

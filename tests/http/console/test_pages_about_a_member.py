@@ -33,3 +33,21 @@ def test_what_the_scopes_do_not_open_is_not_offered(service: Service) -> None:
 
     assert operator_path(f"members/{bank}") not in page
     assert operator_path("audit") not in page
+
+
+def test_its_page_shows_whom_its_admins_invited_and_withdraws_that(service: Service) -> None:
+    member, boss = new_member(service, "FIP"), signed_in(service)
+    page, email = operator_path(f"members/{member.entity_id}"), "asha.rao@bank.example"
+    asked = {"entityId": member.entity_id, "email": email}
+    added = member.client.post("/v1/entity/admin/add", json=asked, headers=member.bearer())
+    assert added.status_code == 200, added.text
+
+    before = boss.get(page).text
+    gone = boss.act(page, f"{page}/removal", email=email)
+    after = boss.get(gone.headers["location"]).text
+
+    assert "Invited by its admins" in before
+    assert email in before
+    assert "link valid until" in before
+    assert "no rights and no invitation here" in after
+    assert "Invited by its admins" not in after

@@ -1,9 +1,7 @@
 """Reports of service levels: made, read by whom they concern, proven offline, made again."""
 
-import html
 import io
 import json
-import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -365,36 +363,3 @@ def test_the_job_makes_each_member_s_report_of_the_month_once(world: LevelWorld)
         end=(world.end - WINDOW).isoformat(),
     ).json()["report"]
     assert by_hand["reportId"] in {one["reportId"] for one in of_job}  # the same numbers
-
-
-def test_its_pages_show_the_numbers_in_both_languages(world: LevelWorld) -> None:
-    report_id, bank = world.make(world.fip)["reportId"], world.network.fips[0]
-    staff = reader(world.network.service)
-    assert staff.sign_in(world.network.noc.email).status_code == 303
-    admin = reader(world.network.service)
-    assert admin.sign_in(bank.email).status_code == 303
-
-    listed = staff.get("/console/operator/levels").text
-    page = admin.get(f"/console/entity/{bank.entity_id}/levels/{report_id}").text
-    account = "/console/account"
-    assert admin.act(account, f"{account}/language", language="hi").status_code == 303
-    hindi = admin.get(f"/console/entity/{bank.entity_id}/levels").text
-
-    assert f"/console/operator/levels/{report_id}" in listed
-    report = world.read(report_id).json()["report"]
-    share = of(report, "availability", "fireq")["value"]
-    assert f"{int(share * 100) / 100:.2f} %" in page
-    assert "missed" in page
-    assert "सेवा स्तर" in hindi
-    assert '<html lang="hi">' in hindi
-    printed = admin.get(f"/console/entity/{bank.entity_id}/levels/{report_id}?download=pdf")
-    assert printed.content.startswith(b"%PDF-")
-    assert printed.headers["content-disposition"].endswith('.pdf"')
-    assert bank.reset(oldSecretValidity=0).status_code == 200
-    world.network.service.advance("PT20M")  # its chart ends with a window that is over
-    shown = admin.get(f"/console/entity/{bank.entity_id}/health?range=24h&over-time=part").text
-    (figures,) = re.findall(r"data-figures='([^']*)'", shown)
-    marks = [text for _, text in json.loads(html.unescape(figures))["marks"]]
-    assert any(bank.entity_id in one for one in marks)
-    proof = admin.get(f"/console/entity/{bank.entity_id}/levels/{report_id}?download=proof")
-    assert proof.json()["report"] == world.read(report_id, "/proof").json()["report"]

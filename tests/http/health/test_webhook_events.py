@@ -132,6 +132,28 @@ def test_the_page_shows_the_body_and_sends_it_again(service: Service) -> None:
     assert sink.posted[1].message_id == message_id
 
 
+def test_the_page_begins_with_what_fails_and_says_when_it_was_tried(service: Service) -> None:
+    operator, bank = new_operator(service, "health"), new_member(service, "FIP").entity_id
+    browser, page = reader(service), "/console/operator/webhooks"
+    browser.sign_in(operator.email)
+    with webhook_sink() as sink, webhook_sink() as other:
+        sink.answers = [500]
+        works, fails = (
+            operator.post("/health/webhooks", url=one.url, entityId=bank).json()["webhook"]
+            for one in (other, sink)
+        )
+        operator.post(f"/health/webhooks/{fails['webhookId']}/test")
+        service.wait_until(lambda: "answered 500" in browser.get(page).text)
+        shown = browser.get(page).text
+    for one in (works, fails):
+        operator.post(f"/health/webhooks/{one['webhookId']}/remove")
+
+    first, second = (shown.index(f'id="{one["webhookId"]}"') for one in (fails, works))
+    assert first < second
+    assert "<dt>Last try</dt><dd><time" in shown[first:second]
+    assert f'/console/operator/members/{bank}">' in shown[first:second]
+
+
 def test_listen_forwards_new_events_signed_with_a_key_of_its_own(service: Service) -> None:
     member = new_member(service)
     service.cli("login", member.email, "--password-stdin", stdin=f"{member.password}\n")

@@ -1,12 +1,15 @@
 """Signing keys while the service runs: published, handed over, dropped."""
 
 import json
+import re
 
 import httpx2
 import jwt
 import pytest
 from tests.support.http_clients import NO_TLS
 from tests.support.members import Member, new_member
+from tests.support.people.console import reader
+from tests.support.people.operators import new_operator
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
@@ -202,3 +205,14 @@ def test_keys_are_rotated_by_the_service_itself_after_30_days(keyed_member: Memb
     assert kid_of(token) == previous
     service.advance("P1DT1H6M1S")
     assert previous not in jwks(service)
+
+
+def test_the_page_never_says_that_a_key_signs_before_it_is_published(keyed: Service) -> None:
+    """The first key signs from before it was made: clocks of nodes may differ."""
+    staff = reader(keyed)
+    assert staff.sign_in(new_operator(keyed, "keys").email).status_code == 303
+
+    page = staff.get("/console/operator/keys").text
+
+    assert re.search(r"published <time[^>]*>[^<]*</time>, signs since then", page)
+    assert not re.search(r"published <time[^>]*>[^<]*</time> · signs from", page)

@@ -77,7 +77,7 @@ function shades(data, places, tint, opacity) {
 
 // In red what is bad, pale what is bad by an incident elsewhere.
 function bad(data) {
-  const areas = [...shades(data, data.bad, "down", 0.12), ...shades(data, data.elsewhere ?? [], "none", 0.2)];
+  const areas = [...shades(data, data.bad, "down", Number(colour("shaded"))), ...shades(data, data.elsewhere ?? [], "none", 0.2)];
   return { markArea: { silent: true, data: areas } };
 }
 
@@ -130,7 +130,7 @@ function times(data) {
     legend: ["p50", "p95"],
     yAxis: { min: 0, axisLabel: { formatter: (v) => (v === 0 ? "0" : milliseconds(v)) } },
     series: [
-      line(data, "p50", data.p50, colour("accent")),
+      line(data, "p50", data.p50, colour("accent"), bad(data)),
       line(data, "p95", data.p95, colour("aa"), { lineStyle: { width: 2, type: "dashed", color: colour("aa") } }),
     ],
     say: (i) => (data.p50[i] === null ? [text("noAnswers")] : [...said("p50", data.p50[i]), ...said("p95", data.p95[i])]),
@@ -144,7 +144,7 @@ function volume(data) {
   return {
     legend: parts.map(([name]) => name),
     yAxis: { min: 0, axisLabel: { formatter: (v) => number.format(v) } },
-    series: parts.map(([name, key, tint]) => ({ name, type: "bar", stack: "all", barMaxWidth: 22, itemStyle: { color: colour(tint) }, data: points(data, data[key]).map((value, i) => (isPart(data, i) ? { value, itemStyle: { opacity: 0.55, decal: { ...HATCHED, color: colour("card") } } } : value)) })),
+    series: parts.map(([name, key, tint], place) => ({ ...(place ? {} : bad(data)), name, type: "bar", stack: "all", barMaxWidth: 22, itemStyle: { color: colour(tint) }, data: points(data, data[key]).map((value, i) => (isPart(data, i) ? { value, itemStyle: { opacity: 0.55, decal: { ...HATCHED, color: colour("card") } } } : value)) })),
     say: (i) => (data.ok[i] === null ? [text("gap")] : [...(isPart(data, i) ? [text("unfinished")] : []), ...parts.map(([name, key]) => `${name} ${number.format(data[key][i])}`)]),
   };
 }
@@ -152,6 +152,7 @@ function volume(data) {
 const kinds = { success, times, volume };
 
 // Charts under each other have one left edge: that of the widest label, which is a number of calls.
+// The library would move an edge for a wide label, and the ends of the axis for half a bar.
 const ROOM = 56;
 const edge = ({ ok = [], client = [], server = [], unanswered = [] }) => {
   const most = Math.max(0, ...ok.map((calls, i) => calls + (client[i] ?? 0) + (server[i] ?? 0) + (unanswered[i] ?? 0)));
@@ -164,7 +165,7 @@ function options({ series, yAxis, legend, say }, data, width) {
   const at = ticks(data, Math.max(2, width / 68));
   return {
     animation: !calm, animationDuration: 250, textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
-    grid: { left: edge(data), right: 16, top: legend ? 30 : 12, bottom: 24, containLabel: false },
+    grid: { left: edge(data), right: 20, top: legend ? 30 : 12, bottom: 24, containLabel: false, outerBoundsMode: "none" },
     legend: legend ? { data: legend, left: 0, top: 0, icon: "roundRect", itemWidth: 12, itemHeight: 8, textStyle: quiet } : undefined,
     tooltip: {
       trigger: "axis", renderMode: "richText", confine: true, backgroundColor: colour("card"), borderColor: colour("line"), textStyle: { color: colour("ink"), fontSize: 12 },
@@ -172,7 +173,7 @@ function options({ series, yAxis, legend, say }, data, width) {
       formatter: (shown) => [moment(data, data.starts[shown[0].dataIndex]), ...say(shown[0].dataIndex)].join("\n"),
     },
     xAxis: {
-      type: "time", min: data.begins, max: data.ends, axisLine: { lineStyle: { color: colour("line") } },
+      type: "time", min: data.begins, max: data.ends, containShape: false, axisLine: { lineStyle: { color: colour("line") } },
       axisTick: { show: true, customValues: at, lineStyle: { color: colour("line") } },
       axisLabel: { ...quiet, customValues: at, hideOverlap: true, formatter: tick },
       splitLine: { show: false },

@@ -96,7 +96,7 @@ async def _page(
     events = await service.events(opened.webhook_id, place.among) if opened else []
     problem = page_problem(shown.refusal) if shown.refusal is not None else None
     facts = {
-        "webhooks": found,
+        "webhooks": sorted(found, key=lambda one: not one.problem),
         "opened": opened.webhook_id if opened else "",
         "events": [] if isinstance(events, NoSuchWebhook) else events,
         "states": _STATES,

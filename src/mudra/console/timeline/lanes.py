@@ -72,6 +72,8 @@ class Picture(Struct, frozen=True):
     left_out: int
     dots: Sequence[Dot]
     ticks: Sequence[Tick]
+    first: datetime | None
+    """The first event, where the picture begins shortly before it: none happened earlier."""
 
 
 def picture_of(
@@ -85,13 +87,14 @@ def picture_of(
     events = list(found)
     lasting = [one for one in events if _lasts(one)]
     lasting.sort(key=lambda one: (_is_open(one), one.begins or one.at), reverse=True)
-    within = _drawn(events, within)
+    chosen, within = within, _drawn(events, within)
     place = _place(within)
     return Picture(
         [_lane(one, within, now, text(one), link(one)) for one in lasting[:_MAX_LANES]],
         max(len(lasting) - _MAX_LANES, 0),
         [Dot(text(one), place(one.at)) for one in events if not _lasts(one)],
         _ticks(within, display_zone().info),
+        min(one.at for one in events) if events and within.start > chosen.start else None,
     )
 
 

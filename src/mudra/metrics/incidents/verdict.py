@@ -62,10 +62,13 @@ def _calls_a_minute(incident: Incident) -> float | None:
     return None
 
 
-def grounds(incident: Incident, rows: Sequence[Contrast], names: Names = NO_NAMES) -> str:
+def grounds(
+    incident: Incident, rows: Sequence[Contrast], names: Names = NO_NAMES, *, filled: int = 0
+) -> str:
     """Returns what speaks for the place of the cause, as far as the calls of its bad time say it.
 
-    Empty where that is not certain. `rows` are those of `contrasts`.
+    Empty where that is not certain. `rows` are those of `contrasts`; `filled` is how many windows
+    that an AA did not report in time it reported later.
     """
     cause, says = incident.cause, _NOW if incident.ended is None else _OVER
     if cause.ambiguous_with:
@@ -98,7 +101,13 @@ def grounds(incident: Incident, rows: Sequence[Contrast], names: Names = NO_NAME
         case Network():
             return gettext(says.network)
         case AaReporting():
-            return gettext(says.silent, aa=aa)
+            return gettext(says.silent if incident.ended is None else _gap(incident, filled), aa=aa)
+
+
+def _gap(incident: Incident, filled: int) -> str:
+    if filled <= 0:
+        return _NEVER_FILLED
+    return _FILLED_IN_PART if filled < incident.bad_windows else _FILLED
 
 
 class _Says(Struct, frozen=True):
@@ -112,6 +121,7 @@ class _Says(Struct, frozen=True):
     between: str
     network: str
     silent: str
+    """Of one that goes on alone."""
 
 
 _NOW: Final = _Says(
@@ -138,8 +148,13 @@ _OVER: Final = _Says(
         "calls to %(fip)s: it was between the two."
     ),
     translatable("Nearly all AAs and FIPs with enough calls were affected at once."),
-    translatable("Reports from %(aa)s were missing. Late reports have filled in some of the gap."),
+    "",
 )
+_NEVER_FILLED: Final = translatable("Reports from %(aa)s were missing. They have not come since.")
+_FILLED_IN_PART: Final = translatable(
+    "Reports from %(aa)s were missing. Late reports have filled in some of the gap."
+)
+_FILLED: Final = translatable("Reports from %(aa)s were missing. Late reports have filled the gap.")
 _AAS: Final = (
     translatable("AA %(id)s"),
     translatable("%(count)s AAs (%(named)s)"),

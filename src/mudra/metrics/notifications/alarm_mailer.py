@@ -34,7 +34,7 @@ from mudra.metrics.notifications.alarm_mail import (
     mailing_of,
 )
 from mudra.metrics.notifications.alarm_mail_store import AlarmMails
-from mudra.metrics.notifications.escalation import Escalation, escalation_facts, hears_of, unowned
+from mudra.metrics.notifications.escalation import escalation_facts, hears_of, unowned
 from mudra.metrics.notifications.incident_notifications import Announcement, IncidentNotification
 from mudra.metrics.notifications.severity import Severity, severity_of
 from mudra.metrics.notifications.webhook_formats import ChatMessage, Format, in_format
@@ -138,7 +138,7 @@ class AlarmMailer(Struct, frozen=True):
         return await self.store.called(ids) if ids else {}
 
     async def escalate(
-        self, incidents: Sequence[StoredIncident], rule: Escalation, now: datetime
+        self, incidents: Sequence[StoredIncident], now: datetime
     ) -> Sequence[StoredIncident]:
         """Notifies operators who want alarms of the network; returns what someone heard of."""
         known: set[str] = set()
@@ -150,8 +150,8 @@ class AlarmMailer(Struct, frozen=True):
             known |= {one.incident_id for one in heard}
             with written_in(self.languages.of(reader.language)):
                 zone = reader.preferences.zone
-                facts = escalation_facts(heard, rule, zone, self.console, names)
-                alarms = [unowned(one, rule, zone, names) for one in heard]
+                facts = escalation_facts(heard, now, zone, self.console, names)
+                alarms = [unowned(one, now, zone, names) for one in heard]
             if reader.wants_email:
                 await self._post(reader, NoticeKind.HEALTH_ESCALATED, facts)
             await self._post_message(reader, sorted(alarms, key=_urgency), now)

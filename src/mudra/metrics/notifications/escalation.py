@@ -71,14 +71,17 @@ def hears_of(reader: Reader, one: StoredIncident, now: datetime) -> bool:
 
 def escalation_facts(
     incidents: Sequence[StoredIncident],
-    rule: Escalation,
+    now: datetime,
     zone: tzinfo,
     console: str,
     names: Names = NO_NAMES,
+    *,
+    is_named: bool = False,
 ) -> dict[str, str]:
     """Returns the facts of the one email about all of them, times in the reader's zone.
 
-    The worst is the first. One alone is where the link leads.
+    The worst is the first. One alone is where the link leads. Of several, the minutes are of the
+    one that has had no owner for the shortest time: they are true of all.
     """
     order = list(Severity)
     escalated = sorted(
@@ -92,24 +95,30 @@ def escalation_facts(
         "worst": title_of(escalated[0].incident, names),
         "severity": severity_of(escalated[0].incident).value,
         "pages": SEPARATOR.join(pages),
-        "named": "yes" if rule.to else "",
+        "named": "yes" if is_named else "",
         "incidents": SEPARATOR.join(
             [*lines, *([gettext("and %(count)s more", count=more)] if more > 0 else [])]
         ),
-        "minutes": str(round(rule.after.total_seconds() / 60)),
+        "minutes": str(min(_minutes_without_owner(one, now) for one in incidents)),
         "link": pages[0] if len(pages) == 1 else f"{console}/operator/board",
     }
 
 
 def unowned(
-    one: StoredIncident, rule: Escalation, zone: tzinfo, names: Names = NO_NAMES
+    one: StoredIncident, now: datetime, zone: tzinfo, names: Names = NO_NAMES
 ) -> PersonalAlarm:
     """Returns the message to an operator's own webhook about an incident without an owner."""
-    minutes = round(rule.after.total_seconds() / 60)
+    minutes = _minutes_without_owner(one, now)
     wrong = title_of(one.incident, names)
     title = gettext("No owner for %(minutes)s minutes: %(title)s", minutes=minutes, title=wrong)
     severity = severity_of(one.incident)
     return PersonalAlarm(one.incident_id, "", severity, title, _line(one.incident, zone, names))
+
+
+def _minutes_without_owner(one: StoredIncident, now: datetime) -> int:
+    """Returns the whole minutes since it was detected, or since its owner gave it up."""
+    since = max(one.incident.detected, one.acknowledged_at or one.incident.detected)
+    return int((now - since).total_seconds() // 60)
 
 
 def _line(incident: Incident, zone: tzinfo, names: Names) -> str:

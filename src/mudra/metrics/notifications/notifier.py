@@ -33,13 +33,13 @@ class Notifier(Struct, frozen=True):
         Returns those that someone heard of.
         """
         if not self.escalation.to:
-            return await self.mailer.escalate(incidents, self.escalation, now)
+            return await self.mailer.escalate(incidents, now)
         habits = await self.mailer.store.habits(self.escalation.to)
         names, console = await self.mailer.members(incidents), self.mailer.console
         for address in self.escalation.to:
             own = habits.get(address, Habits())
             with written_in(self.mailer.languages.of(own.language)):
-                facts = escalation_facts(incidents, self.escalation, own.zone, console, names)
+                facts = escalation_facts(incidents, now, own.zone, console, names, is_named=True)
             await self.outbox.post(Notice(address, NoticeKind.HEALTH_ESCALATED, facts))
         return incidents
 

@@ -93,6 +93,8 @@ class Webhook(Struct, frozen=True):
     """Until when the key before the last rotation signs as well."""
     subscription_id: str = ""
     """The subscription to the public status that it belongs to; empty for those of alarms."""
+    tried_at: datetime | None = None
+    """The time of the last attempt; None where there was none, or it is not read."""
 
     @property
     def shown_url(self) -> str:

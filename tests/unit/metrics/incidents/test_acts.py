@@ -141,6 +141,23 @@ def test_the_story_is_in_the_order_of_time_and_names_who_did_what() -> None:
     assert found.text == "second"
 
 
+def test_a_story_opens_before_it_is_good_again() -> None:
+    """A gap of two windows ends before the deadline at which it is opened."""
+    opened = BEGAN + 2 * WINDOW + timedelta(minutes=1)
+    case = Case()
+    case.by_evidence(
+        detected=opened,
+        last_bad=BEGAN + WINDOW,
+        ended=BEGAN + 2 * WINDOW,
+        ending=Ending.RECOVERED,
+    )
+
+    story = story_of(case.stored, [(opened, "opened"), (LATER, "recovered")], [], [], LATER)
+
+    assert [one.text for one in story] == ["first bad window", "opened", "good again", "recovered"]
+    assert [one.at for one in story] == sorted(one.at for one in story)
+
+
 def incident_of(subject: Fip | AaCalls | Path, aas: tuple[str, ...] = ()) -> Incident:
     return an_incident(subject, BEGAN, affected_aas=aas)
 

@@ -26,7 +26,7 @@ from mudra.metrics.incidents.incident import (
 from mudra.metrics.incidents.incident_change import Change, Closed, Moved, Opened, Reopened
 from mudra.metrics.incidents.incident_change import withdrawn as withdraw
 from mudra.metrics.notifications.alarm import alarm_of
-from mudra.metrics.notifications.escalation import Escalation, escalation_facts
+from mudra.metrics.notifications.escalation import escalation_facts, unowned
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -85,7 +85,26 @@ def test_no_word_of_an_alarm_is_left_in_english(incident: Incident, hindi: Langu
 def test_an_escalation_is_whole_too(hindi: Language) -> None:
     stored = [StoredIncident(f"{n}", one, None) for n, one in enumerate(OPEN * 2)]
     with written_in(hindi):
-        facts = escalation_facts(stored, Escalation(), UTC, "https://mudra.example/console")
+        facts = escalation_facts(stored, NOW, UTC, "https://mudra.example/console")
     plain = re.sub(r"\b(?:AA|FIP|FI|ONE|BANK|UTC)\b", "", facts["incidents"])
     assert ENGLISH_WORDS.findall(plain) == []
     assert "और " in facts["incidents"].rpartition("|")[2]
+
+
+def test_it_says_for_how_long_there_has_been_no_owner() -> None:
+    """The detector may have been down: the escalation comes 59 minutes after it was opened."""
+    old, young = (
+        StoredIncident(
+            "1",
+            replace(an_incident(Fip("BANK"), NOW - HOUR), detected=NOW - timedelta(minutes=one)),
+            None,
+        )
+        for one in (59, 31)
+    )
+    given_up = replace(old, acknowledged_at=NOW - timedelta(minutes=42))
+
+    def minutes(*of: StoredIncident) -> str:
+        return escalation_facts(of, NOW, UTC, "https://mudra.example/console")["minutes"]
+
+    assert (minutes(old), minutes(old, young), minutes(given_up)) == ("59", "31", "42")
+    assert unowned(old, NOW, UTC).title.startswith("No owner for 59 minutes: ")

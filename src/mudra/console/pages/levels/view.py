@@ -29,6 +29,8 @@ _DRAWING: Final = Markup(
 )
 _TRACK: Final = Markup('<rect class="track" x="1" y="4" width="{}" height="10"/>').format(_WIDTH)
 _PLACES: Final = 2
+_WHOLE: Final = 100
+"""Percent."""
 _MONTHS: Final = 24
 """Offered for a report, the newest first."""
 
@@ -70,25 +72,37 @@ def api_rows(report: Report) -> list[ApiRow]:
 
 
 def missed_texts(report: Report) -> list[str]:
-    """Returns the targets that were missed: of an API, and of all together where none alone did."""
-    missed = [one for one in report.figures if one.met is False]
-    alone = {one.measure for one in missed if one.api != ALL_APIS}
-    return [_missed_text(one) for one in missed if one.api != ALL_APIS or one.measure not in alone]
+    """Returns every target that was missed, as many as the tables mark, each with its failures."""
+    return [_missed_text(one) for one in report.figures if one.met is False]
 
 
 def _missed_text(one: Figure) -> str:
-    measure = gettext(labels.MEASURES[one.measure])
-    if one.api != ALL_APIS:
-        measure = f"{measure[:1].lower()}{measure[1:]}"
-    texts = {
-        "measure": measure,
-        "api": labels.api_text(one.api),
-        "value": labels.value_text(one),
-        "target": labels.target_text(one),
-    }
-    if one.api == ALL_APIS:
-        return gettext("%(measure)s: %(value)s, target %(target)s", **texts)
-    return gettext("%(api)s, %(measure)s: %(value)s, target %(target)s", **texts)
+    measure, value = gettext(labels.MEASURES[one.measure]), labels.value_text(one)
+    target = labels.target_text(one)
+    if one.measure in labels.COLUMNS:
+        text = gettext(
+            "%(api)s, %(measure)s: %(value)s, target %(target)s",
+            api=labels.api_text(one.api),
+            measure=f"{measure[:1].lower()}{measure[1:]}",
+            value=value,
+            target=target,
+        )
+    else:
+        text = gettext(
+            "%(measure)s: %(value)s, target %(target)s",
+            measure=measure,
+            value=value,
+            target=target,
+        )
+    if one.measure.in_ms:
+        return text
+    failures = one.part if one.measure.at_most else one.whole - one.part
+    return gettext(
+        "%(missed)s (%(failures)s failures of %(whole)s)",
+        missed=text,
+        failures=current().number(failures),
+        whole=current().number(one.whole),
+    )
 
 
 def others(report: Report) -> list[Other]:
@@ -154,7 +168,8 @@ class BudgetRow(Struct, frozen=True):
     gone_at: datetime | None
     outlook: str
     tone: str
-    at: datetime
+    since: datetime
+    """The beginning of the month."""
     until: datetime
     """The end of the last window that is counted."""
     bar: Markup
@@ -184,9 +199,7 @@ def _budget_row(one: StoredBurn) -> BudgetRow:
         labels.measure_text(burn.measure),
         labels.amount_text(burn.measure, reached_percent(burn), _PLACES),
         ("≤ " if burn.measure.at_most else "") + labels.exact_text(burn.measure, burn.target),
-        gettext("over by %(share)s %%", share=number(-left))
-        if left < 0
-        else f"{number(left, 1)} %",
+        _left_text(left),
         burn.spent,
         number(*shown_allowed(burn)),
         number(burn.day_rate, 1),
@@ -194,11 +207,21 @@ def _budget_row(one: StoredBurn) -> BudgetRow:
         burn.gone_at,
         gettext(text),
         tone,
-        one.at,
+        one.month,
         one.until,
         _DRAWING.format(tone, _WIDTH + 4, _WIDTH // 2, _TRACK, _FILLED.format(length), ""),
         burn.measure is Measure.MISSING,
     )
+
+
+def _left_text(left: float) -> str:
+    """Returns what is left of a budget; of one spent twice and more, how many times it is spent."""
+    number = current().number
+    if left >= 0:
+        return f"{number(left, 1)} %"
+    if left > -_WHOLE:
+        return gettext("over by %(share)s %%", share=number(-left))
+    return gettext("spent %(times)s times", times=number(1 - left / _WHOLE, 1))
 
 
 class TargetRow(Struct, frozen=True):

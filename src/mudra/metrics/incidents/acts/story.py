@@ -49,11 +49,15 @@ def story_of(
     """
     incident = stored.incident
     lines = [StoryLine(incident.began, gettext(_FIRST[incident.kind]))]
-    lines += [StoryLine(at, text) for at, text in changes]
-    if incident.detected > incident.last_bad or not incident.timeline:
+    changed = [StoryLine(at, text) for at, text in changes]
+    lines += changed
+    is_late = incident.detected > incident.last_bad or not incident.timeline
+    if is_late and incident.detected not in {one.at for one in changed}:
         lines.append(StoryLine(incident.detected, gettext("detected")))
     if incident.ended is not None and incident.ending is Ending.RECOVERED:
-        lines.append(StoryLine(incident.ended, gettext("good again")))
+        # What was opened after its last bad window was seen to be good only then.
+        seen = max(incident.ended, incident.detected)
+        lines.append(StoryLine(seen, gettext("good again")))
     if stored.escalated_at is not None:
         lines.append(StoryLine(stored.escalated_at, gettext("escalated: it had no owner")))
     lines += [_line(act) for act in acts]

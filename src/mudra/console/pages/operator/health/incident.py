@@ -60,7 +60,7 @@ from mudra.metrics.notifications.alarm import (
     timeline_lines,
 )
 from mudra.metrics.notifications.severity import severity_of
-from mudra.metrics.payload.catalogue import CUSTOMER_CODES, WINDOW
+from mudra.metrics.payload.catalogue import CUSTOMER_CODES, WINDOW, Tag
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.metrics.rollup.series import Point
@@ -96,6 +96,8 @@ class Evidence(Struct, frozen=True):
     contrasts: Sequence[Contrast]
     all_apis: bool
     """Whether both are of all calls: the cause names no API."""
+    filled: int = 0
+    """Windows that an AA did not report in time, and later did."""
 
 
 class Refused(Struct, frozen=True):
@@ -196,8 +198,9 @@ async def incident_page(
         **charts,
         "names": names,
         **_verdict(page_context, stored, await health.judged_until(), names),
-        "grounds": grounds(stored.incident, rows, names),
+        "grounds": grounds(stored.incident, rows, names, filled=evidence.filled),
         "latest": evidence.latest,
+        "filled": evidence.filled,
         "all_apis": evidence.all_apis,
         "contrasts": compared.view(rows, page_context.query) if rows else None,
         **await _acts(page_context, stored, names),
@@ -261,7 +264,8 @@ async def _evidence(
     health = page_context.tx.service(HealthService)
     codes = shown_codes(found)
     if isinstance(found.subject, AaReporting):
-        return Evidence((), (), all_apis=True)
+        filled = await _filled(health, found, found.subject.aa_id, page_context.now)
+        return Evidence((), (), all_apis=True, filled=filled)
     latest = await latest_windows(
         page_context,
         found,
@@ -273,6 +277,14 @@ async def _evidence(
     within = TimeRange(max(found.began, until - _MAX_EVIDENCE), until)
     rows = contrasts(found, await health.calls_of_pairs(within, sorted(codes)), names)
     return Evidence(latest, rows, all_apis=codes >= frozenset(CUSTOMER_CODES))
+
+
+async def _filled(health: HealthService, found: Incident, aa_id: str, now: datetime) -> int:
+    """Returns how many windows of a gap in an AA's reports were reported after all."""
+    gap = TimeRange(found.began, found.last_bad + WINDOW)
+    coverage = await health.coverage(gap, now, aa_id)
+    in_time = gap.number - found.bad_windows
+    return coverage.received.get((aa_id, Tag.REQUESTS), 0) - in_time
 
 
 async def _acts(

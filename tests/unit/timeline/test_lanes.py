@@ -1,0 +1,27 @@
+"""What a timeline draws: from shortly before its first event on, and says so."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mudra.console.timeline.lanes import picture_of
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.timeline.happening import Happening, HappeningKind
+
+NOW = datetime(2026, 11, 30, 16, 42, tzinfo=UTC)
+WEEK = TimeRange(NOW - timedelta(days=7), NOW)
+
+
+@pytest.mark.parametrize(
+    ("hours", "is_said"), [((10, 2), True), ((24 * 7 - 1, 2), False), ((), False)]
+)
+def test_a_picture_says_from_when_it_is_drawn_if_that_is_not_what_was_chosen(
+    hours: tuple[int, ...], is_said: bool
+) -> None:
+    events = [
+        Happening(NOW - timedelta(hours=one), HappeningKind.KEY, "", "rotated") for one in hours
+    ]
+
+    picture = picture_of(events, WEEK, NOW, lambda one: one.text, lambda _: "")
+
+    assert picture.first == (events[0].at if is_said else None)
