@@ -1,5 +1,7 @@
 """The calls of a member over the last 24 hours, as a line that needs no script."""
 
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
@@ -20,12 +22,16 @@ from mudra.metrics.rollup.step import Step
 from mudra.shared.entity_type import EntityType
 
 _DAY: Final = "24h"
+_BETWEEN: Final = timedelta(hours=8)
+"""From a label of the axis to the next."""
 
 
 class LatestCalls(Struct, frozen=True):
     """The line of the calls that come first on the health page, by hour."""
 
     chart: LineChart
+    ticks: Sequence[datetime]
+    """Times between both ends of its axis."""
     view: HealthQuery
     fip: str
     """The name of the FIP that they go to; empty for all, and on the page of the FIP itself."""
@@ -58,5 +64,7 @@ async def latest_calls(page_context: PageContext) -> LatestCalls:
     fip = names.get(drawn.fip_id or "", "")
     at_fip = [one for one in open_causes if fip_concerned(one.incident.subject) == drawn.fip_id]
     incident_id = at_fip[-1].incident_id if at_fip and drawn.fip_id else ""
-    chart = line_chart(successes(points))
-    return LatestCalls(chart, drawn.view, fip, incident_id, bool(followed))
+    hours = (within.end - points[0].start) / Step.HOUR.value
+    chart = line_chart(successes(points), whole=True, length=hours)
+    ticks = [points[0].start + each * _BETWEEN for each in (1, 2)]
+    return LatestCalls(chart, ticks, drawn.view, fip, incident_id, bool(followed))
