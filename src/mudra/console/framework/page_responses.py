@@ -25,6 +25,7 @@ from mudra.console.framework.render import page, sentence
 from mudra.console.framework.session.cookie import delete_session_cookie, set_session_cookie
 from mudra.http.dependencies import HttpDependencies, SandboxNotice
 from mudra.http.request.request_context import RequestContext
+from mudra.http.response.http_refusals import UNEXPECTED
 from mudra.identity.accounts.user import User
 from mudra.identity.sessions.session import Stage
 from mudra.localization.language import gettext, translatable
@@ -237,7 +238,7 @@ def _refused(page_context: PageContext, refusal: Refusal, typed: Sequence[object
         "refused.html",
         {
             "heading": gettext(_UNCHANGED if stale else heading),
-            "again": page_context.context.request.url.path if stale else "",
+            "again": page_context.context.request.url.path if stale or refusal is UNEXPECTED else "",
             "words": words,
             "txn_id": page_context.context.txn_id,
             "typed": typed,
