@@ -185,4 +185,4 @@ def _kind(point: Point, step: Step, causes: Sequence[StoredIncident]) -> str:
         for one in causes
     )
     kind = point.health.status.value.lower()
-    return "unsure" if kind == "bad" and not own else kind
+    return "elsewhere" if kind == "bad" and not own else kind
