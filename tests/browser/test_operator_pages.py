@@ -235,7 +235,7 @@ def test_parts_of_a_long_page_are_tabs_on_a_phone(tour: Visit, operator: Operato
     expect(parts).to_have_count(1)
     boxes = [box for tab in tabs.all() if (box := tab.bounding_box())]
     assert len(boxes) == tabs.count()
-    assert all(0 <= box["x"] and box["x"] + box["width"] <= 390 for box in boxes)
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
 
     tabs.filter(has_text="Secret").click()
 
