@@ -12,6 +12,7 @@ sticks out.
 """
 
 import json
+import re
 import sys
 import uuid
 from collections.abc import Callable, Sequence
@@ -76,7 +77,7 @@ class Tasks:
         hand.click(hand.tab.get_by_role("link", name="Onboard a member"))
         hand.tab.get_by_label("Entity ID").fill(_NEWCOMER)
         hand.tab.get_by_label("Type").select_option("FIP")
-        hand.tab.get_by_label("Name", exact=True).fill("नया बैंक <b>of</b> “Newcomers” 🏦")
+        hand.tab.get_by_label(re.compile("^Member.s name")).fill("नया बैंक <b>of</b> “Newcomers” 🏦")
         hand.tab.get_by_label("email address").fill(_ADMIN)
         hand.click(hand.tab.get_by_role("button", name="Onboard and invite"))
         hand.confirm()
@@ -109,6 +110,7 @@ class Tasks:
         made = fip(7, id=_NEWCOMER) | {"txnid": str(uuid.uuid4())}
         made["requester"]["id"] = _NEWCOMER
         tab = hand.tab
+        hand.click(tab.get_by_text("As JSON"))
         tab.get_by_label("Payload").fill(json.dumps(made))
         tab.locator("#verdict.good").wait_for()
         hand.click(tab.get_by_role("button", name="Submit"))

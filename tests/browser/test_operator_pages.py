@@ -166,7 +166,7 @@ def test_a_form_outlives_the_session_that_it_was_typed_in(visit: Visit, operator
     page.goto(f"{visit.service.root}{operator_path('onboard')}")
     page.get_by_label("Entity ID").fill("TYPED-WITH-CARE")
     page.get_by_label("Type").select_option("FIU")
-    page.get_by_label("Name", exact=True).fill("Typed Bank")
+    page.get_by_label(re.compile("^Member.s name")).fill("Typed Bank")
     page.get_by_label(re.compile("Admin.s email address")).fill("typed@member.example")
 
     page.context.clear_cookies(name="mudra")
@@ -178,7 +178,7 @@ def test_a_form_outlives_the_session_that_it_was_typed_in(visit: Visit, operator
 
     expect(page.get_by_label("Entity ID")).to_have_value("TYPED-WITH-CARE")
     expect(page.get_by_label("Type")).to_have_value("FIU")
-    expect(page.get_by_label("Name", exact=True)).to_have_value("Typed Bank")
+    expect(page.get_by_label(re.compile("^Member.s name"))).to_have_value("Typed Bank")
     page.reload()
     expect(page.get_by_label("Entity ID")).to_have_value("")
 

@@ -61,7 +61,14 @@ class Counting(MadeOnce):
         super().__init__(monotonic)
         self.made: Counter[str] = Counter()
 
-    async def get(self, question: Hashable, made_of: object, make: Callable[[], Awaitable[T]]) -> T:
+    async def get(
+        self,
+        question: Hashable,
+        made_of: object,
+        make: Callable[[], Awaitable[T]],
+        *,
+        large: bool = False,
+    ) -> T:
         assert isinstance(question, tuple)
         name = question[0][0]
         if isinstance(name, tuple):  # a table of a query
@@ -71,7 +78,7 @@ class Counting(MadeOnce):
             self.made[name] += 1
             return await make()
 
-        return await super().get(question, made_of, counted)
+        return await super().get(question, made_of, counted, large=large)
 
 
 class Statements:

@@ -109,7 +109,7 @@ def test_80_minutes_without_any_report_are_no_data(service: Service, aa: Pushing
     snapshot = open_data(service)
     assert "<h1>No data since " in page
     assert "perational" not in page + of_bank
-    assert '<span class="tag quiet">No data</span>' in of_bank
+    assert '<p class="now"><strong>No data</strong>' in of_bank
     assert {row["status"] for fip in snapshot["fips"] for row in fip["apis"]} == {"UNSURE"}
     assert snapshot["heard_until"]
     row = status_row(service, bank)

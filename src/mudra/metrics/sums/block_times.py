@@ -48,7 +48,6 @@ _FAR: Final = 9
 _PARTS: Final = 512
 _TOGETHER: Final = 2**14
 """Times that are estimated together: they fit into a processor's cache."""
-_LOG_LIMIT: Final = float(np.log(LIMIT_MS))
 
 _Floats = NDArray[np.float64]
 
@@ -97,20 +96,24 @@ def first_of(cells: Array) -> Array:
 def times_of(samples: Array, pxx: Array) -> BlockTimes:
     """Returns the times of these blocks; each has answered calls, and four points in a column."""
     reported = _points(samples, pxx)
-    points = reported._replace(time=reported.time.copy())
-    points.time[0] = _median_call(samples, reported.time[0], pxx)
+    points = _exact(reported, samples, pxx)
     row = np.flatnonzero(points.valid) % max(len(samples), 1)
     ranked = Placed(row, cell_of(points.time[points.valid]), np.ones(len(row), np.int64))
     others = _stretches(samples, points)
     late = np.zeros((3, len(samples)), np.int64)
     some = np.flatnonzero(pxx[3] >= LIMIT_MS)  # of the others all calls are sooner
     if len(some):
-        soon = (points.valid & (points.time < LIMIT_MS)).sum(0)
         of_late = others.chosen(np.flatnonzero(pxx[3].take(others.row) >= LIMIT_MS))
-        soon += np.bincount(of_late.row, of_late.soon(), len(samples)).astype(np.int64)
+        soon = _soon(points, of_late, np.full(len(samples), LIMIT_MS))
         low, high = _soon_bounds(samples[some], _Points._make(one[:, some] for one in reported))
         late[:, some] = samples[some] - np.stack([high, low, soon[some]])
     return BlockTimes(ranked, others, late)
+
+
+def calls_from(samples: Array, pxx: Array, limit: Array) -> Array:
+    """Returns how many calls of each block took its limit in ms or longer, by the estimate."""
+    points = _exact(_points(samples, pxx), samples, pxx)
+    return samples - _soon(points, _stretches(samples, points), limit)
 
 
 class _Points(NamedTuple):
@@ -125,6 +128,13 @@ def _points(samples: Array, pxx: Array) -> _Points:
     rank: Array = -(-samples * np.array(PERCENTS)[:, None] // 100)
     time = np.where(rank == samples, pxx[3], pxx)
     return _Points(rank, time, np.diff(rank, axis=0, prepend=0) > 0)
+
+
+def _exact(reported: _Points, samples: Array, pxx: Array) -> _Points:
+    """Returns the points with the call that took p50 in place of what was interpolated."""
+    time = reported.time.copy()
+    time[0] = _median_call(samples, time[0], pxx)
+    return reported._replace(time=time)
 
 
 def _median_call(samples: Array, p50: Array, pxx: Array) -> Array:
@@ -179,12 +189,11 @@ class _Stretch(NamedTuple):
         """Returns some of them."""
         return _Stretch._make(column[some] for column in self)
 
-    def soon(self) -> Array:
-        """Returns how many of its calls are estimated to be below `LIMIT_MS`."""
-        found = np.where(self.end < LIMIT_MS, self.calls, 0)
-        some = np.flatnonzero((self.start < LIMIT_MS) & (self.end >= LIMIT_MS))
-        limit = np.full((len(some), 1), _LOG_LIMIT)
-        found[some] = self.chosen(some).before(limit)[:, 0]
+    def soon(self, limit: Array) -> Array:
+        """Returns how many of its calls are estimated to be below these limits, one for each."""
+        found = np.where(self.end < limit, self.calls, 0)
+        some = np.flatnonzero((self.start < limit) & (self.end >= limit))
+        found[some] = self.chosen(some).before(_log(limit[some, None]))[:, 0]
         return found
 
     def placed(self) -> Iterator[Placed]:
@@ -244,6 +253,14 @@ def _stretches(samples: Array, points: _Points) -> _Stretch:
     row = on % max(len(samples), 1)
     columns = (passed[:-1], calls, begin[:-1], time, cell[:-1], cell[1:], intercept, slope)
     return _Stretch._make([row, samples.take(row), *(column.take(on) for column in columns)])
+
+
+def _soon(points: _Points, others: _Stretch, limit: Array) -> Array:
+    """Returns how many calls of each block ended before its limit, by the estimate."""
+    soon = others.soon(limit.take(others.row))
+    of_others = np.bincount(others.row, soon, len(limit)).astype(np.int64)
+    found: Array = (points.valid & (points.time < limit)).sum(0) + of_others
+    return found
 
 
 def _soon_bounds(samples: Array, points: _Points) -> tuple[Array, Array]:

@@ -28,7 +28,7 @@ def even_window(window: int, aas: int, fips: int, calls: float) -> Evidence:
     evidence.failed[REQUESTS] = calls * 0.01
     evidence.samples[:] = calls
     evidence.percentiles[:] = np.array([300, 800, 1200, 2000], np.float32)
-    evidence.samples[len(TIMED_APIS) - 1] = calls * 0.05
+    evidence.samples[len(TIMED_APIS) - 1] = np.ceil(calls * 0.05)
     evidence.statuses[0] = calls * 0.95
     evidence.statuses[1] = calls * 0.05
     evidence.statuses[2] = calls * 0.95

@@ -66,7 +66,8 @@ def test_what_a_fip_does_every_day_at_the_same_hour_becomes_usual() -> None:
 
     _, found = days(state, range(2, 7), {BAD_HOUR: slower(1.5)})
 
-    assert sorted(set(found)) == [2, 3, 4]
+    assert found[0] == 2
+    assert max(found) <= 4, "at the latest from the fourth time on it is usual"
 
 
 @pytest.mark.parametrize("share", with_every_change([0.1], [0.1, 0.8]))
