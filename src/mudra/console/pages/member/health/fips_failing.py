@@ -1,4 +1,4 @@
-"""Which of the FIPs of a FIU fail: by their incidents, and what is bad without one. Pure."""
+"""FIPs of a FIU that fail: by their incidents, and what is bad without one. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -24,7 +24,7 @@ def unexplained(
     now_open: Sequence[StoredIncident],
     names: Mapping[str, str],
 ) -> Mapping[str, Sequence[str]]:
-    """Returns the FIPs that are bad without an incident of their own, and those of an open path.
+    """Returns the FIPs that are bad without an incident of their own, and the FIPs of open paths.
 
     The row of a path's FIP may be good with few successes: what one AA alone sees is not weighed.
     The AA is not named: the public status does not name it either.

@@ -48,7 +48,7 @@ from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import fip_concerned
 from mudra.metrics.notifications.preference_service import FollowService
-from mudra.metrics.rollup.coverage import TimeRange, completeness
+from mudra.metrics.rollup.coverage import Completeness, TimeRange, completeness
 from mudra.shared.entity_type import EntityType
 from mudra.shared.time_text import INDIA
 
@@ -175,19 +175,21 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         "planned": await planned_maintenances(
             page_context, within, names, {entity_id, *(row.subject.fip_id for row in rows)}
         ),
-        "complete": completeness(
-            own.coverage,
-            within,
-            page_context.now,
-            names=names if kind is EntityType.FIP else None,  # it reads a row of each AA
-        )
-        if own.rows
-        else None,
+        "complete": _complete(page_context, own, within, names),
         "contest": contest_path(entity_id, about="day", day=_last_whole_day(page_context, view)),
         "reports": kind is EntityType.AA,
         "is_it_me": is_it_me,
         **reports.shown(page_context.query),
     }
+
+
+def _complete(
+    page_context: PageContext, own: HealthOfMember, within: TimeRange, names: Mapping[str, str]
+) -> Completeness | None:
+    """Returns how complete reports are; for a FIP, which has a row of each AA, by name."""
+    is_fip = page_context.member.entity_type == EntityType.FIP.value
+    named = names if is_fip else None
+    return completeness(own.coverage, within, page_context.now, names=named) if own.rows else None
 
 
 async def _over_time(
