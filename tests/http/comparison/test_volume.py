@@ -162,6 +162,6 @@ def test_without_a_day_with_calls_there_is_a_sentence_and_no_chart_of_days(
     shown = browser.get(f"/console/entity/{new.entity_id}/volume").text
 
     assert shown.count('<svg class="bars volume"') == 1
-    assert "Days are drawn by whole weeks" in shown
+    assert "Days are drawn in whole weeks" in shown
     assert '<strong class="large">0</strong>' in shown
     assert "Hatched: an hour of which no call was reported." in shown

@@ -105,7 +105,7 @@ def test_an_aa_sees_whether_a_failing_fip_fails_for_others_too(service: Service)
     assert all("Others are well" in row for row in rows if alone in row)
     assert all("Others see it too" in row for row in rows if shared in row)
     assert len(rows) == 8
-    assert answers.count("of 5 AAs)") == 8
+    assert answers.count("of the 5 AAs with enough calls)") == 8
     assert not any(aa.aa_id in answers for aa in others)
 
 
@@ -134,6 +134,33 @@ def test_the_charts_of_an_aa_and_a_fiu_are_of_the_calls_that_fail(service: Servi
     assert "Over time: Kaveri Bank, all calls</h2>" in chosen
     (figure,) = re.findall(r"([\d.]+)\u00a0%</strong> of ([\d,]+) calls", chosen)
     assert figure == ("99.0", "4,500")
+
+
+def test_a_fiu_reads_how_many_fips_fail_and_why_one_is_bad_without_an_incident(
+    service: Service,
+) -> None:
+    """The lanes are those of the table: the FIP that fails, and the one that one AA cannot reach."""
+    health, fiu = a_network(service, aas=4, fips=5), new_member(service, "FIU")
+    failing, apart = (one.entity_id for one in health.fips[:2])
+    health.windows(4)
+    health.windows(
+        4,
+        at_fip(failing, "cns", failing=1.0),
+        on_path(health.aas[0].aa_id, apart, failing=0.9),
+    )
+    health.settled()
+
+    shown = page(service, fiu.email, fiu.entity_id, "?range=1h&over-time=shown")
+    chosen = page(service, fiu.email, fiu.entity_id, f"?range=1h&fip={apart}")
+
+    found = re.search(r'<strong class="large">(\d+)</strong> of (\d+) FIPs failing', shown)
+    assert found
+    assert int(found[1]) < int(found[2])
+    assert "FIPs failing" not in chosen
+    assert "calls of one AA alone fail there: it may be that AA or its connection." in shown
+    lanes = shown.partition('class="lanes"')[2].partition("</div>")[0]
+    assert f"fip={failing}" in lanes
+    assert f"fip={apart}" in lanes
 
 
 def test_a_fiu_has_a_lane_for_each_fip_that_it_follows(service: Service) -> None:

@@ -40,4 +40,22 @@ def test_the_overview_of_a_fiu_leads_to_what_is_wrong_at_a_fip_that_it_follows(
     assert browser.act(f"{home}/health", f"{home}/health/follow", follow=bank).status_code == 303
 
     assert f'<a href="{home}/health/incidents/{incident_id}">' in browser.get(home).text
-    assert bank not in stranger.get(f"/console/entity/{other.entity_id}").text
+    of_stranger = stranger.get(f"/console/entity/{other.entity_id}").text
+    assert bank not in of_stranger
+    first, _, rest = of_stranger.partition('id="attention"')[2].partition("No registration yet")
+    assert f"/health/incidents/{incident_id}" in first
+    assert "You get no alarms about it: you follow no FIP." in first
+    assert incident_id not in rest
+    assert "Joining the network: 2 of 5 steps done" in of_stranger
+
+
+def test_a_member_without_a_registration_reads_of_no_live_entry(service: Service) -> None:
+    fiu = new_member(service, "FIU")
+    browser = reader(service)
+    assert browser.sign_in(fiu.email).status_code == 303
+
+    shown = browser.get(f"/console/entity/{fiu.entity_id}/addresses").text
+
+    assert "You have no live registration: until you do, every address gets tokens." in shown
+    for untrue in ("live entry", "switch the binding off", "registered key", ">watched<"):
+        assert untrue not in shown

@@ -152,10 +152,13 @@ def test_a_fault_behind_the_title_is_reported_in_the_page_with_its_transaction(
         exported = signed_in.get(f"{own_health}?export=refused")
 
     assert "That went wrong" in shown.text
-    assert re.search(r"Reference: <code>[0-9a-f-]{36}</code>", shown.text)
     assert FIGURES not in shown.text
     assert "ValidationError" not in shown.text
     assert (swapped.status_code, exported.status_code) == (500, 500)
+    for page in (shown, swapped):
+        assert 'id="menu"' in page.text
+        assert "report the reference below" in page.text
+        assert re.search(r"Reference: <code>[0-9a-f-]{36}</code>", page.text)
 
 
 def test_a_page_in_parts_keeps_its_headers_and_answers_head(

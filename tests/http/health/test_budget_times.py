@@ -4,7 +4,7 @@ import re
 from datetime import datetime
 
 from tests.http.health.level_world import WINDOW, within_a_month
-from tests.support.metrics.health_network import a_network
+from tests.support.metrics.health_network import a_network, at_fip
 from tests.support.people.console import reader
 from tests.support.service import Service
 
@@ -45,3 +45,30 @@ def test_the_missing_reports_of_an_agent_count_when_they_are_late(health_service
     (counted,) = re.findall(r'Counted to <time[^>]*datetime="([^"]+)"', page)
     assert datetime.fromisoformat(counted) == until
     assert "each window has two, one of requests and one of notifications." in page
+
+
+def test_no_budget_lasts_the_month_while_an_open_incident_uses_up_the_rest(
+    health_service: Service,
+) -> None:
+    service = health_service
+    within_a_month(service)
+    net = a_network(service, aas=3, fips=2)
+    bank = net.fips[0]
+    net.windows(12)
+    net.settled()
+    service.in_store(lambda parts: work_out_budgets(parts.transaction))
+    admin = reader(service)
+    assert admin.sign_in(bank.email).status_code == 303
+    page = f"/console/entity/{bank.entity_id}/levels"
+    before = admin.get(page).text
+    net.windows(4, at_fip(bank.entity_id, "fireq", failing=0.6))
+    net.settled()
+
+    shown = admin.get(page).text
+
+    assert "All budgets last the month." in before
+    assert "not in them yet" not in before
+    assert "All budgets last the month." not in shown
+    assert "Availability: the budget will not last the month." in shown
+    assert re.search(r'health/incidents/[^"]+">[^<]*FI request[^<]*</a> since <time', shown)
+    assert "what failed later is not in them yet." in shown

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from mudra.console.framework.outages import outage_text
 from mudra.console.framework.render import sentence
 from mudra.http.response.errors import Problem, problem_of
-from mudra.http.response.http_refusals import Unavailable
+from mudra.http.response.http_refusals import UNEXPECTED, Unavailable
 from mudra.localization.language import (
     ENGLISH,
     current,
@@ -71,6 +71,9 @@ def page_problem(refusal: Refusal) -> Problem:
     problem = problem_of(refusal)
     if isinstance(refusal, Unavailable):
         return replace(problem, sentence=outage_text(refusal))
+    if refusal is UNEXPECTED:
+        text = gettext("an unexpected error; report the reference below to the operator")
+        return replace(problem, sentence=text)
     wait = _wait_text(refusal.retry_after_s)
     text, limit, rest = problem.sentence.partition(f"; {WAIT_TEXT}")
     if limit and not rest:

@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Concatenate, Final, ParamSpec
 
 import litestar
+import structlog
 from litestar.handlers import HTTPRouteHandler
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,6 +40,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.endpoint import take_signature
 from mudra.http.request.body.request_body import FORM_LIMITS, read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
+from mudra.http.response.http_refusals import UNEXPECTED
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_search import MemberFilter
 from mudra.identity.memberships.member_search_store import MemberSearch
@@ -48,10 +50,12 @@ from mudra.identity.sessions.session import Stage
 from mudra.overview.suspension import suspension_of
 from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.refusal import Refusal
+from mudra.shared.unavailable import ServiceUnavailable
 from mudra.storage.database.deadline import PAGE_S, TRANSACTION_S
 from mudra.storage.database.transaction import Transaction
 
 P = ParamSpec("P")
+_log = structlog.get_logger()
 Fields = Mapping[str, str]
 """The fields that a form sent."""
 
@@ -165,21 +169,30 @@ async def _page_response(
 ) -> PageResponse:
     dependencies = context.dependencies
     on_replica = reads and dependencies.has_replica
-    async with dependencies.transaction(within_s=PAGE_S) as tx:
-        page_context = await signed_in(context, tx, stages)
-        if page_context is None:
-            return not_signed_in(context)
-        passed = await _passed(page_context, gate)
-        if isinstance(passed, Refusal):
-            return frame(page_context, passed)
-        outcome = None if on_replica else await _outcome(passed, handle)
-    if outcome is None:
-        passed = replace(passed, on_replica=True)
-        async with dependencies.reads(within_s=PAGE_S) as tx:
-            outcome = await _outcome(replace(passed, tx=tx), handle)
-    if isinstance(outcome, LongAct):
-        outcome = await outcome.run()
-    return await asyncio.to_thread(_written, passed, outcome)
+    passed: PageContext | Refusal | None = None
+    try:
+        async with dependencies.transaction(within_s=PAGE_S) as tx:
+            page_context = await signed_in(context, tx, stages)
+            if page_context is None:
+                return not_signed_in(context)
+            passed = await _passed(page_context, gate)
+            if isinstance(passed, Refusal):
+                return frame(page_context, passed)
+            outcome = None if on_replica else await _outcome(passed, handle)
+        if outcome is None:
+            passed = replace(passed, on_replica=True)
+            async with dependencies.reads(within_s=PAGE_S) as tx:
+                outcome = await _outcome(replace(passed, tx=tx), handle)
+        if isinstance(outcome, LongAct):
+            outcome = await outcome.run()
+        return await asyncio.to_thread(_written, passed, outcome)
+    except ServiceUnavailable:
+        raise
+    except Exception as error:
+        if not isinstance(passed, PageContext):
+            raise
+        _log.error("unexpected fault", txn_id=context.txn_id, exc_info=error)
+        return frame(passed, UNEXPECTED)  # with the menu: others of the pages may be well
 
 
 def _written(page_context: PageContext, outcome: Outcome) -> PageResponse:

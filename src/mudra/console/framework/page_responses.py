@@ -25,6 +25,7 @@ from mudra.console.framework.render import page, sentence
 from mudra.console.framework.session.cookie import delete_session_cookie, set_session_cookie
 from mudra.http.dependencies import HttpDependencies, SandboxNotice
 from mudra.http.request.request_context import RequestContext
+from mudra.http.response.http_refusals import UNEXPECTED
 from mudra.identity.accounts.user import User
 from mudra.identity.sessions.session import Stage
 from mudra.localization.language import gettext, translatable
@@ -228,6 +229,7 @@ def _faults_on(page_context: PageContext) -> Sequence[SandboxNotice]:
 
 def _refused(page_context: PageContext, refusal: Refusal, typed: Sequence[object]) -> RenderedPage:
     problem, stale = page_problem(refusal), isinstance(refusal, StaleForm)
+    reopens = stale or refusal is UNEXPECTED
     # Who is signed in is known here: what the API calls 401 is a right that is missing.
     status = _FORBIDDEN if problem.status == _UNAUTHORIZED else problem.status
     lacks_right = problem.status == _UNAUTHORIZED
@@ -237,7 +239,7 @@ def _refused(page_context: PageContext, refusal: Refusal, typed: Sequence[object
         "refused.html",
         {
             "heading": gettext(_UNCHANGED if stale else heading),
-            "again": page_context.context.request.url.path if stale else "",
+            "again": page_context.context.request.url.path if reopens else "",
             "words": words,
             "txn_id": page_context.context.txn_id,
             "typed": typed,

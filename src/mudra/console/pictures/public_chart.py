@@ -24,10 +24,13 @@ class LineChart(Struct, frozen=True):
     """Places before the first value, which are left out."""
 
 
-def line_chart(values: Sequence[float | None], *, whole: bool = False) -> LineChart:
+def line_chart(
+    values: Sequence[float | None], *, whole: bool = False, length: float = 0.0
+) -> LineChart:
     """Returns the line of percentages, from the first that is known; a gap where one is not.
 
-    The `whole` line begins with the first place, known or not.
+    The `whole` line begins with the first place, known or not: its axis is a time, of `length`
+    places where the last one is not over yet. One that is not whole has an axis from `skipped` on.
 
     Each hour or day is level from its beginning to its end: no slope between two of them is known.
     """
@@ -38,7 +41,7 @@ def line_chart(values: Sequence[float | None], *, whole: bool = False) -> LineCh
     lowest = min(known, default=None)
     floor = next(one for one in _FLOORS if one <= min(known, default=_ALL))
     return LineChart(
-        _path(shown, floor),
+        _path(shown, floor, (length - skipped) if length else len(shown)),
         floor,
         _y(_TARGET, floor),
         lowest,
@@ -47,13 +50,13 @@ def line_chart(values: Sequence[float | None], *, whole: bool = False) -> LineCh
     )
 
 
-def _path(shown: Sequence[float | None], floor: int) -> str:
-    step = WIDTH / max(len(shown), 1)
+def _path(shown: Sequence[float | None], floor: int, length: float) -> str:
+    step = WIDTH / max(length, 1)
     pieces, drawn = [], False
     for at, one in enumerate(shown):
         if one is not None:
             place = f"{at * step:.1f} {_y(one, floor):.1f}"
-            pieces.append(f"{'L' if drawn else 'M'}{place}H{(at + 1) * step:.1f}")
+            pieces.append(f"{'L' if drawn else 'M'}{place}H{min((at + 1) * step, WIDTH):.1f}")
         drawn = one is not None
     return "".join(pieces)
 

@@ -114,6 +114,7 @@ function folds(root) {
 const onPhone = matchMedia("(max-width: 30rem)");
 const ACT = "form button[type=submit]:not(.plain)";
 const NEWS = ":is(.problem, .done):not([hidden])";
+const CHART_PX = 176; // a chart's height has no place until it is drawn
 let chosenPart = "";
 let ends = new AbortController();
 
@@ -121,7 +122,9 @@ const asks = (part) => [...part.querySelectorAll(ACT)].some((one) => one.checkVi
 
 function tabs() {
   const main = document.querySelector(".console main");
-  if (!main || main.querySelector(".index") || main.scrollHeight < 3 * innerHeight) return;
+  if (!main || main.querySelector(".index")) return;
+  const toDraw = main.querySelectorAll(".chart:not(.drawn)").length * CHART_PX;
+  if (main.scrollHeight + toDraw < 3 * innerHeight) return;
   const heads = [...main.querySelectorAll("section > h2, section > .apart > h2")].filter((one) => one.offsetParent && !one.closest("dialog, form, .banner") && (one.closest("[data-part]") || !asks(one.closest("section"))));
   if (heads.length < 3) return;
   heads.sort((one, other) => Boolean(other.closest("[data-first]")) - Boolean(one.closest("[data-first]")));
@@ -132,17 +135,15 @@ function tabs() {
   heads.forEach((head, at) => { head.id ||= `part-${at + 1}`; });
   const nav = Object.assign(document.createElement("nav"), { className: "index" });
   nav.setAttribute("aria-label", document.title);
-  const links = new Map(heads.map((head) => [head, Object.assign(document.createElement("a"), { href: `#${head.id}`, textContent: head.firstChild.textContent.trim() })]));
+  const links = new Map(heads.map((head) => [head, Object.assign(document.createElement("a"), { href: `#${head.id}`, textContent: head.firstChild.textContent.trim().split(": ")[0] })]));
   nav.append(...links.values());
   const first = heads[0].closest(".columns, .halves") ?? parts.get(heads[0]);
   first.before(nav);
   const mark = (now) => {
     for (const [head, link] of links) {
       parts.get(head).classList.toggle("away", head !== now);
-      if (head === now) {
-        link.setAttribute("aria-current", "true");
-        nav.scrollLeft = link.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2;
-      } else link.removeAttribute("aria-current");
+      if (head === now) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
     }
   };
   const scrolled = () => {

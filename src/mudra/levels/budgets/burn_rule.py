@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.levels.calculation import Figure
 from mudra.levels.target import ALL_APIS, Measure
@@ -77,6 +78,20 @@ def burns_of(seen: Seen, month: TimeRange, now: datetime) -> tuple[Burn, ...]:
         if measure in week and measure in day:
             found.append(_burn(figure, week[measure], day[measure], month, now))
     return tuple(found)
+
+
+def at_pace(burn: Burn, until: datetime, failed_an_hour: float, end: datetime) -> Burn:
+    """Returns a budget that was counted `until` then, at the pace of an incident that is open.
+
+    The rates of a day and of a week do not see an outage of an hour: what uses up the rest within
+    a day, before the `end` of the month, will not last.
+    """
+    if burn.outlook is not Outlook.WITHIN or failed_an_hour <= 0:
+        return burn
+    gone_at = until + timedelta(hours=(burn.allowed - burn.spent) / failed_an_hour)
+    if gone_at >= min(until + SHORT, end):
+        return burn
+    return replace(burn, outlook=Outlook.BURNING, gone_at=gone_at)
 
 
 def reached_percent(burn: Burn) -> float:

@@ -31,5 +31,12 @@ def test_it_begins_with_the_first_value_and_ends_at_the_edge() -> None:
     assert (chart.lowest, chart.latest) == (90.0, 90.0)
 
 
+def test_a_whole_line_leaves_the_first_places_empty_and_ends_with_the_part_of_the_last() -> None:
+    chart = line_chart([None, None, 100.0, 90.0], whole=True, length=3.2)
+
+    assert chart.skipped == 0
+    assert chart.path == "M375.0 0.0H562.5L562.5 120.0H600.0"
+
+
 def test_without_values_nothing_is_drawn() -> None:
     assert line_chart([None] * 24).path == ""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mudra.levels.budgets.burn_rule import Burn, Outlook, Seen, burns_of, shown_allowed
+from mudra.levels.budgets.burn_rule import Burn, Outlook, Seen, at_pace, burns_of, shown_allowed
 from mudra.levels.calculation import Figure
 from mudra.levels.target import Measure
 from mudra.metrics.rollup.coverage import TimeRange
@@ -49,6 +49,16 @@ def test_a_burn_rate_of_one_uses_up_the_budget_on_the_last_day() -> None:
     assert (found.allowed, found.spent) == (3_000, 2_000)
     assert found.left_percent == pytest.approx(33.33)
     assert found.outlook is Outlook.WITHIN
+
+
+def test_an_open_incident_that_uses_up_the_rest_within_a_day_will_not_let_it_last() -> None:
+    found, until = burn([50] * 20), START + timedelta(days=20)  # 2,000 are left
+
+    at_100, at_83 = (at_pace(found, until, pace, MONTH.end) for pace in (100.0, 83.0))
+
+    assert (at_100.outlook, at_100.gone_at) == (Outlook.BURNING, until + timedelta(hours=20))
+    assert at_83 == at_pace(found, until, 0.0, MONTH.end) == found
+    assert at_pace(found, until, 100.0, until + timedelta(hours=19)) == found
 
 
 def test_both_windows_have_to_agree() -> None:

@@ -17,6 +17,7 @@ from mudra.console.framework.navigation import member_path, operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, LongAct, Outcome, RenderedPage
+from mudra.console.pages.levels.failing_now import FailingNow, failing_now, with_pace
 from mudra.console.pages.levels.view import (
     BudgetRow,
     api_rows,
@@ -93,10 +94,12 @@ async def own_levels(page_context: PageContext) -> Outcome:
     service, own = page_context.tx.service(LevelService), page_context.member.entity_id
     reports = [each for which in (own, _NETWORK) for each in await service.list(which)]
     has_own = page_context.member.entity_type != "FIU"
+    failing = await failing_now(page_context) if has_own else FailingNow()
     facts = {
         "reports": reports,
         "has_own": has_own,
-        "budgets": await _budgets(page_context, own),
+        "budgets": await _budgets(page_context, own, failing),
+        "failing": failing.lines,
         "rule": await service.rule_now(page_context.now),
     }
     return await _list_page(page_context, facts, member_path(own, _WORD), "levels.html")
@@ -117,10 +120,14 @@ async def own_one(page_context: PageContext, report_id: FromPath[UUID]) -> Outco
     return await _report_page(page_context, str(report_id), readable, member_path(own, _WORD))
 
 
-async def _budgets(page_context: PageContext, entity_id: str | None) -> Sequence[BudgetRow]:
+async def _budgets(
+    page_context: PageContext, entity_id: str | None, failing: FailingNow | None = None
+) -> Sequence[BudgetRow]:
     found = await page_context.tx.service(BudgetService).of_now(
         page_context.now, entity_id=entity_id
     )
+    if failing is not None and failing.lines:
+        found = with_pace(page_context, found, failing)
     return budget_rows(found[:_MAX_BUDGETS])
 
 

@@ -18,6 +18,7 @@ from mudra.http.auth.gates import ADMIN
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.memberships.admins import Requester
 from mudra.localization.language import gettext, ngettext, translatable
+from mudra.registry.ports import Registry
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.address_binding import (
     WATCHED_DAYS,
@@ -73,6 +74,7 @@ async def _page(page_context: PageContext, refusal: Refusal | None = None) -> Ou
     )
     if isinstance(view, Refusal):
         return view
+    record = await page_context.tx.service(Registry).record(page_context.member.entity_id)
     foreign = view.foreign if view.listed else view.uses
     export = FOREIGN.export(foreign, page_context.query)
     if export is not None:
@@ -82,6 +84,7 @@ async def _page(page_context: PageContext, refusal: Refusal | None = None) -> Ou
         "addresses.html",
         {
             "view": view,
+            "registered": record is not None and record.live is not None,
             "days": WATCHED_DAYS,
             "foreign": FOREIGN.view(foreign, page_context.query),
             "problem": sentence(_text(refusal, problem.sentence)) if refusal and problem else "",

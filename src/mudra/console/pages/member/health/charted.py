@@ -16,9 +16,10 @@ from mudra.localization.language import ngettext
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.picture import Row
-from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.subject import aa_concerned, fip_concerned, fip_of
 from mudra.metrics.payload.catalogue import CUSTOMER_CODES, Tag
+from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.shared.entity_type import EntityType
 from mudra.timeline.timeline_service import Reader, TimelineService
@@ -129,6 +130,10 @@ def _blame_of(
     )
 
 
+def _overlaps(found: Incident, within: TimeRange) -> bool:
+    return found.began < within.end and (found.ended is None or found.ended > within.start)
+
+
 def _is_at(stored: StoredIncident, entity_id: str) -> bool:
     subject = stored.incident.subject
     return entity_id in {aa_concerned(subject), fip_concerned(subject)}
@@ -162,8 +167,11 @@ async def charts(
         return found
     whole = replace(drawn.view.in_course, code="")  # a lane is of whatever fails at its FIP
     causes = await causes_over(page_context, whole)
-    troubles = dict(by_fip([one for one in causes if fip_of(one.incident.subject)]))
-    fips = sorted(followed) if followed else list(troubles)
+    troubles = dict(by_fip(causes))
+    # The lanes of all FIPs are those of the table: what was over before the time that was chosen
+    # is drawn in the lane of a FIP that fails in it.
+    in_view = by_fip([one for one in causes if _overlaps(one.incident, drawn.view.within)])
+    fips = sorted(followed) if followed else [fip_id for fip_id, _ in in_view]
     return {
         **found,
         "lanes": await lanes_of(

@@ -174,6 +174,8 @@ def _worst_first(lines: Sequence[Line], worst: ApiPicture | None) -> Line:
     return replace(first, rest=tuple(sorted((x for x in lines if x is not first), key=_trouble)))
 
 
-def _trouble(line: Line) -> tuple[bool, bool, int, int]:
-    """Returns what sorts lines: bad ones, those that were bad, then by failed calls and calls."""
-    return line.status is not Status.BAD, line.recovered, -line.failed, -line.calls
+def _trouble(line: Line) -> tuple[bool, bool, float, int, int]:
+    """Returns what sorts lines: bad ones by success, those that were bad, then by failed calls."""
+    is_bad = line.status is Status.BAD and line.share is not None
+    share = line.share if is_bad and line.share is not None else 1.0
+    return line.status is not Status.BAD, line.recovered, share, -line.failed, -line.calls

@@ -1,5 +1,7 @@
 """The calls of a member over the last 24 hours, as a line that needs no script."""
 
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
@@ -7,12 +9,14 @@ from msgspec import Struct
 from mudra.console.framework.page_context import PageContext
 from mudra.console.health.charts import successes
 from mudra.console.health.health_query import RANGES, HealthQuery
+from mudra.console.health.labels import CauseLine, cause_lines, headline
 from mudra.console.pages.member.health.charted import charted_of
+from mudra.console.pages.member.incident import incident_path
 from mudra.console.pictures.public_chart import LineChart, line_chart
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.explanation import may_see
 from mudra.metrics.incidents.incident_service import IncidentService
-from mudra.metrics.incidents.subject import fip_concerned
+from mudra.metrics.incidents.subject import fip_concerned, fip_of
 from mudra.metrics.notifications.preference_service import FollowService
 from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.rollup.coverage import latest
@@ -20,19 +24,21 @@ from mudra.metrics.rollup.step import Step
 from mudra.shared.entity_type import EntityType
 
 _DAY: Final = "24h"
+_BETWEEN: Final = timedelta(hours=8)
+"""From a label of the axis to the next."""
 
 
 class LatestCalls(Struct, frozen=True):
     """The line of the calls that come first on the health page, by hour."""
 
     chart: LineChart
+    ticks: Sequence[datetime]
+    """Times between both ends of its axis."""
     view: HealthQuery
     fip: str
     """The name of the FIP that they go to; empty for all, and on the page of the FIP itself."""
-    incident_id: str
-    """The open incident at that FIP; empty for none."""
-    follows: bool
-    """Whether the member follows any FIP: it gets alarms about these alone."""
+    outages: Sequence[CauseLine]
+    """Open incidents at FIPs of which a FIU gets no alarm: it follows no FIP."""
 
 
 async def latest_calls(page_context: PageContext) -> LatestCalls:
@@ -56,7 +62,13 @@ async def latest_calls(page_context: PageContext) -> LatestCalls:
     )
     names = {} if kind is EntityType.FIP else await health.names()
     fip = names.get(drawn.fip_id or "", "")
-    at_fip = [one for one in open_causes if fip_concerned(one.incident.subject) == drawn.fip_id]
-    incident_id = at_fip[-1].incident_id if at_fip and drawn.fip_id else ""
-    chart = line_chart(successes(points))
-    return LatestCalls(chart, drawn.view, fip, incident_id, bool(followed))
+    unknown = kind is EntityType.FIU and not followed
+    outages = cause_lines(
+        [one for one in open_causes if unknown and fip_of(one.incident.subject)],
+        lambda one: incident_path(member.entity_id, one),
+        lambda one, recovers: headline(one, names, recovering=recovers),
+    )
+    hours = (within.end - points[0].start) / Step.HOUR.value
+    chart = line_chart(successes(points), whole=True, length=hours)
+    ticks = [points[0].start + each * _BETWEEN for each in (1, 2)]
+    return LatestCalls(chart, ticks, drawn.view, fip, outages)

@@ -26,7 +26,8 @@ from mudra.console.health.incident_state import recovering_ids
 from mudra.console.health.labels import cause_lines, headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART
 from mudra.console.health.planned import planned_maintenances
-from mudra.console.pages.member.health.charted import Charted, charted_of, charts
+from mudra.console.pages.member.health.charted import FIP, Charted, charted_of, charts
+from mudra.console.pages.member.health.fips_failing import failing_fips, unexplained
 from mudra.console.pages.member.health.health_lines import (
     ApiOfPair,
     lines_of,
@@ -47,7 +48,7 @@ from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import fip_concerned
 from mudra.metrics.notifications.preference_service import FollowService
-from mudra.metrics.rollup.coverage import TimeRange, completeness
+from mudra.metrics.rollup.coverage import Completeness, TimeRange, completeness
 from mudra.shared.entity_type import EntityType
 from mudra.shared.time_text import INDIA
 
@@ -162,7 +163,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         **over,
         **drawn.shown(rows, kind, incidents),
         "names": names,
-        **(await _choices(page_context) if kind is EntityType.FIU else {}),
+        **(await _of_fiu(page_context, rows, incidents) if kind is EntityType.FIU else {}),
         "causes": cause_lines(
             incidents,
             lambda one: incident_path(entity_id, one),
@@ -174,12 +175,21 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         "planned": await planned_maintenances(
             page_context, within, names, {entity_id, *(row.subject.fip_id for row in rows)}
         ),
-        "complete": completeness(own.coverage, within, page_context.now) if own.rows else None,
+        "complete": _complete(page_context, own, within, names),
         "contest": contest_path(entity_id, about="day", day=_last_whole_day(page_context, view)),
         "reports": kind is EntityType.AA,
         "is_it_me": is_it_me,
         **reports.shown(page_context.query),
     }
+
+
+def _complete(
+    page_context: PageContext, own: HealthOfMember, within: TimeRange, names: Mapping[str, str]
+) -> Completeness | None:
+    """Returns how complete reports are; for a FIP, which has a row of each AA, by name."""
+    is_fip = page_context.member.entity_type == EntityType.FIP.value
+    named = names if is_fip else None
+    return completeness(own.coverage, within, page_context.now, names=named) if own.rows else None
 
 
 async def _over_time(
@@ -211,6 +221,24 @@ def _any_bad(rows: Sequence[Row]) -> bool:
         for row in rows
         for api in row.apis
     )
+
+
+async def _of_fiu(
+    page_context: PageContext, rows: Sequence[Row], incidents: Sequence[StoredIncident]
+) -> Mapping[str, object]:
+    """Returns how many of the FIPs of the page fail, why others are bad, and the FIPs to follow."""
+    choices = await _choices(page_context)
+    about = await _followed(page_context)
+    now_open = await page_context.tx.service(IncidentService).open_causes()
+    chosen = FIP in page_context.query
+    return {
+        **choices,
+        "failing": failing_fips(incidents, chosen=chosen),
+        "fips": len(about or await page_context.tx.service(HealthService).live_fips()),
+        **unexplained(
+            rows, incidents, now_open, await page_context.tx.service(HealthService).names()
+        ),
+    }
 
 
 async def _choices(page_context: PageContext) -> Mapping[str, object]:
