@@ -42,7 +42,7 @@ def test_the_missing_reports_of_an_agent_count_when_they_are_late(health_service
     (row,) = [one for one in rows if f'data-label="Failures">{2 * missing}<small>' in one]
     (allowed,) = re.findall(r"<small> (\S+) allowed</small>", row)
     assert re.fullmatch(r"\d\.\d", allowed), allowed
-    (counted,) = re.findall(r'Counted to <time[^>]*datetime="([^"]+)"', page)
+    (counted,) = re.findall(r'Counted from .*? to <time[^>]*datetime="([^"]+)"', page)
     assert datetime.fromisoformat(counted) == until
     assert "each window has two, one of requests and one of notifications." in page
 
