@@ -177,6 +177,7 @@ class Tasks:
         """An auditor finds who read the secret of one member."""
         hand = self.hand
         hand.begin(self.auditor, "/console/operator/audit")
+        hand.click(hand.tab.get_by_text("More filters"))
         hand.tab.get_by_label("Event may end in *").fill("entity:secret:read")
         hand.tab.get_by_label("Member name or ID").fill(_NEWCOMER)
         hand.press_enter()
