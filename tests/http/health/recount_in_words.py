@@ -162,7 +162,7 @@ def _health_of_member(
     page = own.get(f"/console/entity/{situation.entity_id}/health").text.replace("\n", " ")
     share, calls = found(r">([\d.]+)\s%</strong> of (?:your )?([\d,]+) calls", page)
     (lead,) = found(r'<p class="lead">Data from.*?</p>', page)
-    start, end = map(instant, re.findall(r'datetime="([^"]+)"', lead))
+    start, end = map(instant, re.findall(r'datetime="([^"]+)"', lead)[:2])
     true = network.count(lambda one: situation.has(one) and start <= one.window < end)
     compared.same("own health: success", float(share), true.percent(1))
     compared.same("own health: calls", number(calls), true.eligible)
