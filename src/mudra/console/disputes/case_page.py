@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from mudra.console.disputes.labels import ACTS, EFFECTS, SIDES, STATES, title_of
+from mudra.console.disputes.labels import ACTS, EFFECTS, SIDES, STATES
 from mudra.console.framework.console_errors import page_problem, refusal_text
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, Outcome
@@ -36,16 +36,13 @@ class RefusedForm(Struct, frozen=True):
 
 
 def case_facts(
-    page_context: PageContext, case: Case, by: Side, refused: RefusedForm, incident: str
+    page_context: PageContext, case: Case, by: Side, refused: RefusedForm, title: str
 ) -> dict[str, object]:
-    """Return what a page of one dispute shows, with the steps that its side may take now.
-
-    `incident` says what failed in the incident that it is about; empty for none.
-    """
+    """Return what a page of one dispute shows, with the steps that its side may take now."""
     one = case.dispute
     return {
         "one": one,
-        "title": title_of(one, incident),
+        "title": title,
         "state": STATES[one.state],
         "steps": case.steps,
         "acts": ACTS,

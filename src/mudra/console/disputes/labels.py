@@ -7,7 +7,6 @@ from mudra.disputes.dispute import About, Act, Dispute, Kind, Side, State
 from mudra.disputes.raise_rule import days_within
 from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.api_names import api_names
-from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident import AaApi, FipApi, Incident, Path
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import text_of
@@ -52,12 +51,12 @@ EFFECTS: Final = {
 }
 
 
-async def incident_titles(tx: Transaction, found: Iterable[Dispute]) -> Mapping[str, str]:
-    """Return what failed in the incidents that disputes are about, by their ID."""
-    ids = {one.incident_id for one in found if one.incident_id}
-    stored = await tx.service(IncidentService).of_ids(ids)
-    names = await tx.service(HealthService).names() if stored else {}
-    return {one.incident_id: _what_failed(one.incident, names) for one in stored}
+async def contested_incidents(tx: Transaction, found: Iterable[Dispute]) -> Mapping[str, Incident]:
+    """Return the incidents that disputes are about, by the ID of the dispute."""
+    about = {one.dispute_id: one.incident_id for one in found if one.incident_id}
+    stored = await tx.service(IncidentService).of_ids(set(about.values()))
+    incidents = {one.incident_id: one.incident for one in stored}
+    return {of: incidents[one] for of, one in about.items() if one in incidents}
 
 
 def _what_failed(incident: Incident, names: Mapping[str, str]) -> str:
@@ -71,17 +70,18 @@ def _what_failed(incident: Incident, names: Mapping[str, str]) -> str:
     return symptom
 
 
-def title_of(one: Dispute, incident: str = "") -> str:
-    """Return the heading of a dispute, in the current language; `incident` says what it is about.
+def title_of(one: Dispute, incident: Incident | None, names: Mapping[str, str]) -> str:
+    """Return the heading of a dispute, in the current language; `incident` is what it is about.
 
     Two disputes of one day differ by what failed.
     """
     first, last = map(current().day, days_within(one.start, one.end))
     days = first if first == last else gettext("%(first)s to %(last)s", first=first, last=last)
-    names = {"days": days, "apis": api_names(",".join(one.apis)) if one.apis else ""}
-    if incident:
-        return gettext(_OF_INCIDENT[one.kind], incident=incident, days=days)
-    return gettext(_TITLES[one.kind, one.about], **names)
+    if incident is not None:
+        failed = _what_failed(incident, names)
+        return gettext(_OF_INCIDENT[one.kind], incident=failed, days=days)
+    apis = api_names(",".join(one.apis)) if one.apis else ""
+    return gettext(_TITLES[one.kind, one.about], days=days, apis=apis)
 
 
 _TITLES: Final[Mapping[tuple[Kind, About], str]] = {

@@ -8,7 +8,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.disputes.case_page import RefusedForm, case_facts, download_of
-from mudra.console.disputes.labels import STATES, incident_titles, title_of
+from mudra.console.disputes.labels import STATES, contested_incidents, title_of
 from mudra.console.framework import page
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page import Fields
@@ -24,6 +24,7 @@ from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.response.http_refusals import InvalidField
 from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import api_names
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.payload.catalogue import TYPE_OF_API
 from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.refusal import Refusal, ValueRefused
@@ -153,13 +154,14 @@ async def _own(page_context: PageContext, dispute_id: UUID) -> Dispute | NoSuchD
 async def _list_page(page_context: PageContext, form: RefusedForm) -> Outcome:
     entity_id = page_context.member.entity_id
     found = await page_context.tx.service(DisputeService).list(of=entity_id)
-    titles = await incident_titles(page_context.tx, found)
+    contested = await contested_incidents(page_context.tx, found)
+    names = await page_context.tx.service(HealthService).names()
     facts = {
         "form": form,
         "listed": [
             (
                 one,
-                title_of(one, titles.get(one.incident_id or "", "")),
+                title_of(one, contested.get(one.dispute_id), names),
                 STATES[one.state],
                 dispute_path(one),
             )
@@ -178,10 +180,11 @@ async def _case_page(page_context: PageContext, dispute_id: UUID, refused: Refus
     if isinstance(found, Refusal):
         return found
     case = await page_context.tx.service(DisputeService).case(found)
-    titles = await incident_titles(page_context.tx, [found])
-    incident = titles.get(found.incident_id or "", "")
+    contested = await contested_incidents(page_context.tx, [found])
+    names = await page_context.tx.service(HealthService).names()
+    title = title_of(found, contested.get(found.dispute_id), names)
     facts = {
-        **case_facts(page_context, case, Side.MEMBER, refused, incident),
+        **case_facts(page_context, case, Side.MEMBER, refused, title),
         "path": dispute_path(found),
         "back": member_path(found.entity_id, _DISPUTES),
         "message": _MESSAGES.get(page_context.query.get("told", ""), ""),

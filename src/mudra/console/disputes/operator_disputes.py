@@ -7,7 +7,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.disputes.case_page import RefusedForm, case_facts, download_of
-from mudra.console.disputes.labels import STATES, incident_titles, title_of
+from mudra.console.disputes.labels import STATES, contested_incidents, title_of
 from mudra.console.framework import page
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page import Fields
@@ -27,8 +27,6 @@ from mudra.localization.display_zone import display_zone
 from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.incidents.incident import Incident, StoredIncident
-from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.payload.catalogue import TYPE_OF_API, WINDOW
 from mudra.metrics.rollup.percentage import percentage
 from mudra.shared.refusal import Refusal
@@ -58,11 +56,11 @@ async def disputes(page_context: PageContext) -> Outcome:
     entity_id = page_context.query.get("of", "")[:64]
     found = await tx.service(DisputeService).list(of=entity_id)
     names = await tx.service(HealthService).names()
-    titles = await incident_titles(tx, found)
+    contested = await contested_incidents(tx, found)
     lines = [
         (
             one,
-            title_of(one, titles.get(one.incident_id or "", "")),
+            title_of(one, contested.get(one.dispute_id), names),
             STATES[one.state],
             one.is_overdue(now),
         )
@@ -129,11 +127,10 @@ async def _case_page(page_context: PageContext, dispute_id: UUID, refused: Refus
     case = await tx.service(DisputeService).case(found)
     names = await tx.service(HealthService).names()
     zone = display_zone()
-    titles = await incident_titles(tx, [found])
-    incident = titles.get(found.incident_id or "", "")
-    contested = await _contested(page_context, found)
+    contested = (await contested_incidents(tx, [found])).get(found.dispute_id)
+    title = title_of(found, contested, names)
     facts = {
-        **case_facts(page_context, case, Side.OPERATOR, refused, incident),
+        **case_facts(page_context, case, Side.OPERATOR, refused, title),
         "path": f"{_PAGE}/{found.dispute_id}",
         "back": _PAGE,
         "name": names.get(found.entity_id, found.entity_id),
@@ -147,14 +144,6 @@ async def _case_page(page_context: PageContext, dispute_id: UUID, refused: Refus
         "percent": percentage,
     }
     return RenderedPage("operator_dispute.html", facts, refused.status)
-
-
-async def _contested(page_context: PageContext, one: Dispute) -> Incident | None:
-    """Returns the incident whose figures are contested, to be read next to what the member says."""
-    if not one.incident_id:
-        return None
-    found = await page_context.tx.service(IncidentService).find(one.incident_id)
-    return found.incident if isinstance(found, StoredIncident) else None
 
 
 def _apis_of(one: Dispute) -> list[tuple[str, str]]:
