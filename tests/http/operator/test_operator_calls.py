@@ -247,6 +247,7 @@ def test_a_scope_shows_its_own_rows_of_the_board_only(
 
     assert {row["kind"] for row in answer["rows"]} <= {
         *("silent-aa", "incident", "held-report", "budget", "dispute"),
+        *("subscriptions", "webhook"),
     }
     assert set(answer["hidden"]) == {"secret", "approval", "mail", "no-admin", "weak-key"}
 
