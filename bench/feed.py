@@ -16,10 +16,10 @@ import numpy as np
 from bench.sizes import sized
 from bench.truth_faults import Fault, FaultKind
 from bench.truth_network import Network, Settings
+from mudra.metrics.detection.fip_counts import FipCounts, fip_counts
+from mudra.metrics.detection.fip_test import LOOKS, fip_states
 from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.health import Status
-from mudra.metrics.incidents.fip_counts import FipCounts, fip_counts
-from mudra.metrics.incidents.fip_test import LOOKS, fip_states
 from mudra.metrics.payload.catalogue import FEED_APIS, WINDOW_SECONDS
 
 FIRST = 144 * 20_000

@@ -24,13 +24,13 @@ from bench.sizes import sized
 from bench.truth_faults import Fault, FaultKind
 from bench.truth_network import Network, Settings
 from bench.watch import calls_of, evidence_at
-from mudra.metrics.incidents.days_again import DaysAgain
-from mudra.metrics.incidents.detection_service import DetectionService
-from mudra.metrics.incidents.heard import Heard
+from mudra.metrics.detection.days_again import DaysAgain
+from mudra.metrics.detection.detection_service import DetectionService
+from mudra.metrics.detection.heard import Heard
+from mudra.metrics.detection.window_calls import parts_of, window_calls
+from mudra.metrics.detection.window_reports import Received
 from mudra.metrics.incidents.incident import Ending, Fip
 from mudra.metrics.incidents.incident_change import Opened, Withdrawn
-from mudra.metrics.incidents.window_calls import parts_of, window_calls
-from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.rollup.coverage import FOREVER, ReportingTimes, TimeRange

@@ -19,12 +19,12 @@ from bench.sizes import sized
 from bench.truth_service import Said, Service
 from bench.truth_world import Fault, Shape, World
 from mudra.metrics.health.fip_state import ApiState
-from mudra.metrics.health.status_history import DayState
 from mudra.metrics.incidents.incident import Ending, Incident, Network
 from mudra.metrics.incidents.subject import aa_concerned, fip_concerned, name_of
 from mudra.metrics.notifications.alarm import counted_text, title_of
 from mudra.metrics.notifications.severity import severity_of
 from mudra.metrics.payload.catalogue import FEED_APIS, WINDOW, window_at
+from mudra.metrics.public_status.status_history import DayState
 
 FIRST = 144 * 20_003
 DAY = 144

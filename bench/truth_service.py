@@ -14,23 +14,9 @@ from msgspec.structs import replace
 
 from bench.truth_world import Fault, Reported, World
 from mudra.metrics.attribution.evidence.lanes import CALL_APIS
-from mudra.metrics.health.fip_state import FipStates
-from mudra.metrics.health.level_change import LevelChange, level_changes
-from mudra.metrics.health.own_calls import ALL, Field, OwnCalls, added_up, below, broken
-from mudra.metrics.health.public_rows import PublicFloor
-from mudra.metrics.health.status_history import (
-    Day,
-    DayState,
-    _days,
-    is_public,
-    last_day_of,
-    with_incidents,
-)
-from mudra.metrics.incidents.explanation import AtOnce, at_once
-from mudra.metrics.incidents.fip_counts import FipCounts
-from mudra.metrics.incidents.fip_test import LOOKS, fip_states
-from mudra.metrics.incidents.incident import AaReporting, Incident, each_of
-from mudra.metrics.incidents.journal import (
+from mudra.metrics.detection.fip_counts import FipCounts
+from mudra.metrics.detection.fip_test import LOOKS, fip_states
+from mudra.metrics.detection.journal import (
     Journal,
     Tracked,
     counted_apis,
@@ -38,15 +24,29 @@ from mudra.metrics.incidents.journal import (
     found_incident,
     new_journal,
 )
-from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned, fip_of
-from mudra.metrics.incidents.window_reports import (
+from mudra.metrics.detection.window_reports import (
     Before,
     WindowReports,
     are_silent,
     is_complete,
     suffices,
 )
+from mudra.metrics.health.fip_state import FipStates
+from mudra.metrics.health.level_change import LevelChange, level_changes
+from mudra.metrics.health.own_calls import ALL, Field, OwnCalls, added_up, below, broken
+from mudra.metrics.incidents.explanation import AtOnce, at_once
+from mudra.metrics.incidents.incident import AaReporting, Incident, each_of
+from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned, fip_of
 from mudra.metrics.payload.catalogue import CUSTOMER_CODES, WINDOW, hour_start, window_at
+from mudra.metrics.public_status.public_rows import PublicFloor
+from mudra.metrics.public_status.status_history import (
+    Day,
+    DayState,
+    _days,
+    is_public,
+    last_day_of,
+    with_incidents,
+)
 
 _ARRIVED, _SPREAD, _LATE = (timedelta(minutes=one) for one in (3.6, 4, 5))
 """After the end of a window: its last report, the end of the spread, that of the window before."""

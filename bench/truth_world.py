@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mudra.metrics.attribution.evidence.lanes import CALL_APIS, REQUEST_APIS, TIMED_APIS
-from mudra.metrics.incidents.window_calls import Part, Parts, WindowCalls
+from mudra.metrics.detection.window_calls import Part, Parts, WindowCalls
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -23,9 +23,9 @@ from mudra.metrics.attribution.engine import evaluate_window
 from mudra.metrics.attribution.evidence.evidence import Evidence
 from mudra.metrics.attribution.evidence.lanes import APIS, CALL_APIS, TIMED_APIS
 from mudra.metrics.attribution.state import State, new_state, state_from_bytes, state_to_bytes
-from mudra.metrics.incidents.evidence_arrays import evidence_of
-from mudra.metrics.incidents.window_calls import parts_of, window_calls
-from mudra.metrics.incidents.window_reports import WindowReports
+from mudra.metrics.detection.evidence_arrays import evidence_of
+from mudra.metrics.detection.window_calls import parts_of, window_calls
+from mudra.metrics.detection.window_reports import WindowReports
 from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, TYPE_OF_API, Position
 from mudra.metrics.sums.block_bytes import decoded, encoded
 from mudra.metrics.sums.cells import COUNTS, POINTS, Array, Cells, Names

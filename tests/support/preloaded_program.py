@@ -51,7 +51,7 @@ _LOADED: Final = (
     "mudra.bootstrap.node.jobs_process",
     "mudra.agent.host.assembly",
     "mudra.agent.host.run",
-    "mudra.metrics.incidents.evaluation_run",
+    "mudra.metrics.detection.evaluation_run",
     *(f"mudra.cli.commands.node.{name}" for name in ("serve", "backup", "restore", "database")),
     "uvicorn.lifespan.off",
     "encodings.idna",

@@ -9,7 +9,7 @@ import msgspec
 
 from mudra.console.pages.public.status_files import MAX_ENTRIES
 from mudra.levels.printing.published import PublicLevels
-from mudra.metrics.health.status_history import DAYS, Day, DayState, StatusSnapshot
+from mudra.metrics.public_status.status_history import DAYS, Day, DayState, StatusSnapshot
 from mudra.settings.settings import Settings
 
 _INTRO: Final = Path(__file__).with_name("open_data_intro.md")

@@ -7,8 +7,8 @@ from mudra.audit.audit_log_store import AuditLog
 from mudra.bootstrap.alarm_wiring import alarm_mailer
 from mudra.bootstrap.health_store import health_service
 from mudra.identity.memberships.notices import NoticeService
+from mudra.metrics.detection.detection_service import DetectionService
 from mudra.metrics.health.recorded_history import HistoryService
-from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.metrics.notifications.escalation import Escalation

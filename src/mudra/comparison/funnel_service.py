@@ -10,8 +10,7 @@ from msgspec import Struct
 from mudra.comparison.funnel import Counted, Funnel, counted
 from mudra.comparison.weeks import weeks_within
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.health.picture import Grouping
-from mudra.metrics.health.too_many_pairs import TooManyPairs
+from mudra.metrics.health.picture import Grouping, TooManyPairs
 from mudra.metrics.rollup.coverage import Coverage, TimeRange
 from mudra.metrics.sums.totals import Totals
 

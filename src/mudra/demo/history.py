@@ -15,8 +15,8 @@ from mudra.demo.dependencies import Dependencies
 from mudra.demo.network import DEMO_NETWORK
 from mudra.demo.past import Past
 from mudra.identity.accounts.people_store import People
+from mudra.metrics.detection.detection_service import WATCHED
 from mudra.metrics.health.recorded_history import PastReport, take_history
-from mudra.metrics.incidents.detection_service import WATCHED
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.report import Report, encode_report
 from mudra.metrics.payload.report_facts import StorableReport

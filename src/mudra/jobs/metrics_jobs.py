@@ -32,7 +32,7 @@ from mudra.jobs.webhook_delivery import (
     Post,
     deliver_messages,
 )
-from mudra.metrics.incidents.days_again import DaysAgain
+from mudra.metrics.detection.days_again import DaysAgain
 from mudra.metrics.incidents.incident import AaReporting
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.maintenance import OpenMaintenance

@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from mudra.metrics.detection.detection_service import DetectionService
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.notifications.webhook_store import Webhooks
 from mudra.metrics.ports import MetricsTables, Silences

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from mudra.metrics.detection.heard import CallsOfIncident, Heard
+from mudra.metrics.detection.window_reports import Received
 from mudra.metrics.health.fip_state import FipStateStore
 from mudra.metrics.health.own_calls import OwnCallsStore
-from mudra.metrics.incidents.heard import CallsOfIncident, Heard
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Accept, Decision, Known, PushKey, Receipt, WindowKey

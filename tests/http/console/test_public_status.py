@@ -27,7 +27,11 @@ from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.localization.languages import Languages
-from mudra.metrics.health.status_history import (
+from mudra.metrics.health.weighing import seen_by_most
+from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Incident
+from mudra.metrics.payload.catalogue import Position, RequestType
+from mudra.metrics.payload.report import RequestBlock, RequestFip
+from mudra.metrics.public_status.status_history import (
     Day,
     DayState,
     StatusSnapshot,
@@ -35,10 +39,6 @@ from mudra.metrics.health.status_history import (
     public_incident,
     with_incidents,
 )
-from mudra.metrics.health.weighing import seen_by_most
-from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Incident
-from mudra.metrics.payload.catalogue import Position, RequestType
-from mudra.metrics.payload.report import RequestBlock, RequestFip
 from mudra.storage.tables.metrics import metrics_incident
 
 DAY = datetime(2026, 3, 4, tzinfo=UTC)

@@ -14,10 +14,10 @@ from tests.support.people.operators import new_operator
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.health.status_history import DayState
-from mudra.metrics.health.status_snapshot import StatusReader
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.payload.report import RequestFip
+from mudra.metrics.public_status.status_history import DayState
+from mudra.metrics.public_status.status_snapshot import StatusReader
 
 TURN_A_BYTE = "UPDATE metrics_block SET numbers = set_byte(numbers, 8, 255 - get_byte(numbers, 8))"
 SENTENCE = "stored metrics of this time are damaged, until the operator has repaired them"

@@ -17,9 +17,9 @@ from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.health.status_snapshot import StatusReader
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
+from mudra.metrics.public_status.status_snapshot import StatusReader
 
 ENOUGH_HISTORY = 6
 GROWTH = 20

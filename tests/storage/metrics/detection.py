@@ -11,13 +11,13 @@ from tests.storage.metrics.detection_memory import DetectionMemory
 from tests.support.metrics.random_blocks import Reported
 from tests.support.metrics.totals import reported_by, totals_of
 
+from mudra.metrics.detection.days_again import DaysAgain
+from mudra.metrics.detection.detection_service import Detected, DetectionService
+from mudra.metrics.detection.heard import CallsOfIncident, Heard
+from mudra.metrics.detection.window_calls import parts_of, window_calls
+from mudra.metrics.detection.window_reports import Received
 from mudra.metrics.health.fip_state import FipStates, states_from_bytes
-from mudra.metrics.incidents.days_again import DaysAgain
-from mudra.metrics.incidents.detection_service import Detected, DetectionService
-from mudra.metrics.incidents.heard import CallsOfIncident, Heard
 from mudra.metrics.incidents.incident import Subject
-from mudra.metrics.incidents.window_calls import parts_of, window_calls
-from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.payload.report import RequestBlock

@@ -8,8 +8,8 @@ from tests.storage.metrics.detection import AAS, Memory
 from tests.storage.metrics.summed_store import DAY
 from tests.support.metrics.metrics_payloads import failing, request_metrics
 
-from mudra.metrics.incidents.days_again import DaysAgain
-from mudra.metrics.incidents.detection_service import DetectionService
+from mudra.metrics.detection.days_again import DaysAgain
+from mudra.metrics.detection.detection_service import DetectionService
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.storage.metrics.attribution import PostgresDetections

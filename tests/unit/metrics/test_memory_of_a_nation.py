@@ -10,12 +10,12 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
+from mudra.metrics.detection.fip_counts import APIS, FIELDS, FipCounts
+from mudra.metrics.detection.fip_test import fip_states
+from mudra.metrics.detection.window_calls import Part, Parts, WindowCalls, window_calls
 from mudra.metrics.health.level_change import level_changes
 from mudra.metrics.health.own_calls import ALL, Field, OwnCalls, own_to_bytes, own_with_hours
-from mudra.metrics.health.status_history import DayOfFips, days_of_fips
-from mudra.metrics.incidents.fip_counts import APIS, FIELDS, FipCounts
-from mudra.metrics.incidents.fip_test import fip_states
-from mudra.metrics.incidents.window_calls import Part, Parts, WindowCalls, window_calls
+from mudra.metrics.public_status.status_history import DayOfFips, days_of_fips
 from mudra.metrics.sums.adding import RunningSum
 from mudra.metrics.sums.buckets import split
 from mudra.metrics.sums.cells import KEYS, Cells, Rises

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mudra.metrics.health.health import Status
-from mudra.metrics.health.public_rows import PublicRow, public_csv
+from mudra.metrics.public_status.public_rows import PublicRow, public_csv
 from mudra.shared.text.csv_file import csv_text, plain_cell, safe_cell
 
 STARTS = ["=", "+", "-", "@", "\t", "\r", "\n"]

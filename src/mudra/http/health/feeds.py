@@ -32,7 +32,7 @@ from mudra.metrics.health.feed import (
 from mudra.metrics.health.fip_state import no_states
 from mudra.metrics.health.latest_health import PUBLIC_SPAN, LatestHealth
 from mudra.metrics.health.network_health import NetworkHealth
-from mudra.metrics.health.public_rows import (
+from mudra.metrics.public_status.public_rows import (
     LastDay,
     PublicRow,
     is_current,

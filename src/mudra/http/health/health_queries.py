@@ -28,8 +28,7 @@ from mudra.http.response.response_body import CsvText
 from mudra.http.route import get
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.health.picture import Row
-from mudra.metrics.health.too_many_pairs import TooManyPairs
+from mudra.metrics.health.picture import Row, TooManyPairs
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType

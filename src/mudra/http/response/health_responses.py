@@ -14,9 +14,9 @@ from mudra.metrics.health.health import (
     Status,
 )
 from mudra.metrics.health.picture import ApiPicture, CellDetails, Matrix, Row, Verdict
-from mudra.metrics.health.public_rows import PublicRow
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.subject import SubjectKind, name_of
+from mudra.metrics.public_status.public_rows import PublicRow
 from mudra.metrics.rollup.coverage import Proof, TimeRange
 from mudra.metrics.sums.rollup import ResponseTime
 from mudra.shared.text.csv_file import csv_text

@@ -22,7 +22,7 @@ from mudra.levels.months import month_before, month_name
 from mudra.levels.spans import Member
 from mudra.levels.target import ALL_APIS, Measure
 from mudra.metrics.health.latest_health import READ_S
-from mudra.metrics.health.public_rows import PublicFloor
+from mudra.metrics.public_status.public_rows import PublicFloor
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import PlainRefusal, RefusalKind

@@ -1,4 +1,4 @@
 """Health of FIPs, AAs and APIs, and the feeds that show it.
 
-Never decides whether an incident opens (see incidents).
+Never decides whether an incident opens (see detection).
 """

@@ -27,7 +27,7 @@ from mudra.metrics.health.judging import FipFigures, eligible, figures_of, succe
 from mudra.metrics.health.level_change import LevelChange, changes_from_bytes
 from mudra.metrics.health.network_health import LATELY, HealthOfMember, NetworkHealth, planned
 from mudra.metrics.health.own_calls import OwnCalls, own_from_bytes, own_with_hours
-from mudra.metrics.health.picture import Grouping, Matrix, Row
+from mudra.metrics.health.picture import MAX_PAIRS, Grouping, Matrix, Row, TooManyPairs
 from mudra.metrics.health.picturing import (
     Asked,
     HealthOfSubject,
@@ -36,7 +36,6 @@ from mudra.metrics.health.picturing import (
     matrix,
     picture,
 )
-from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs
 from mudra.metrics.health.weighing import MIN_REPORTERS, disputed, seen_by_most
 from mudra.metrics.incidents.explanation import AtOnce, at_once, causes_of, of_api
 from mudra.metrics.incidents.incident import StoredIncident

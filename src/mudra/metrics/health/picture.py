@@ -11,8 +11,15 @@ from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.coverage import Proof
 from mudra.metrics.sums.rollup import ResponseTime
+from mudra.shared.refusal import Refusal, RefusalKind
 
 _ALIKE: Final = 0.1
+
+MAX_PAIRS: Final = 4_000
+"""Those of a nation are 80,000, with 280,000 APIs in a window: more than a process may hold.
+
+With 14 APIs each: 150 MB while they are added up, and 20 MB of JSON. One AA calls fewer FIPs.
+"""
 
 Recovered = Collection[tuple[Tag, str]]
 """APIs that are bad over the time of the page, and good in the last hour."""
@@ -116,3 +123,17 @@ def _success(health: Health) -> float:
 
 def _failed(pair: tuple[Health, ApiPicture]) -> int:
     return failed_calls(pair[0])
+
+
+class TooManyPairs(Refusal, frozen=True):
+    """A row for each pair of AA and FIP was asked for, in a network with very many."""
+
+    kind = RefusalKind.INVALID
+
+    @property
+    def sentence(self) -> str:
+        """Returns the text for the caller."""
+        return (
+            f"aaId or fipId is required: more than {MAX_PAIRS:,} pairs of AA and FIP "
+            "reported in this time; name one of them, or ask for aas, fips or the matrix"
+        )

@@ -1,4 +1,4 @@
-"""Incidents: detection, changes, silences.
+"""Incidents and silences, as people read and act on them.
 
-Never decides who is notified (see notifications).
+Never decides whether an incident opens (see detection), nor who is notified (see notifications).
 """

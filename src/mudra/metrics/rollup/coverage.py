@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
-from mudra.metrics.incidents.window_reports import REPORT_GRACE, deadline_of
+from mudra.metrics.detection.window_reports import REPORT_GRACE, deadline_of
 from mudra.metrics.payload.catalogue import WINDOW, Tag, day_start, hour_start, window_start
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from mudra.metrics.health.status_history import is_public
 from mudra.metrics.incidents.incident import Ending, Incident, StoredIncident
 from mudra.metrics.incidents.subject import fip_of, name_of
+from mudra.metrics.public_status.status_history import is_public
 
 
 class NewsState(enum.StrEnum):

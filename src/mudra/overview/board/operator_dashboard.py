@@ -19,12 +19,12 @@ from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.operators.operator import Scope
 from mudra.levels.budgets.budget_service import BudgetService
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.health.public_rows import is_current
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import NO_NAMES, Names
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.metrics.payload.held_reports import HeldReportService
+from mudra.metrics.public_status.public_rows import is_current
 from mudra.metrics.subscriptions.subscription_store import Subscriptions
 from mudra.overview.board.dashboard_rows import (
     WITHIN,

@@ -7,12 +7,12 @@ from typing import Final
 import numpy as np
 import sqlalchemy as sa
 
+from mudra.metrics.detection.heard import CallsOfIncident, Heard
+from mudra.metrics.detection.window_calls import parts_of, window_calls
+from mudra.metrics.detection.window_reports import Received
 from mudra.metrics.health.fip_state import FipStates, no_states, states_from_bytes
 from mudra.metrics.health.judging import eligible, succeeded
 from mudra.metrics.health.own_calls import added_up, own_from_bytes, own_to_bytes
-from mudra.metrics.incidents.heard import CallsOfIncident, Heard
-from mudra.metrics.incidents.window_calls import parts_of, window_calls
-from mudra.metrics.incidents.window_reports import Received
 from mudra.metrics.payload.catalogue import (
     CALL_CODES,
     WINDOW,

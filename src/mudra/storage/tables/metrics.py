@@ -138,7 +138,7 @@ metrics_attribution: Final = sa.Table(
     sa.Column("window_at", TIMESTAMP(timezone=True), primary_key=True),
     sa.Column("journal", sa.LargeBinary, nullable=False),
 )
-"""What detection remembers after a window (metrics/incidents/journal.py): of hours, the last."""
+"""What detection remembers after a window (metrics/detection/journal.py): of hours, the last."""
 
 metrics_fip_state: Final = sa.Table(
     "metrics_fip_state",

@@ -10,7 +10,7 @@ from tests.support.metrics.metrics_payloads import (
     request_metrics,
 )
 
-from mudra.metrics.incidents.heard import CallsOfIncident
+from mudra.metrics.detection.heard import CallsOfIncident
 from mudra.storage.metrics.attribution import counted_calls
 
 WINDOW = timedelta(minutes=10)

@@ -100,7 +100,7 @@ from mudra.metrics.announcements.announcement import (
     TOO_MANY_ANNOUNCEMENTS,
     NoSuchAnnouncement,
 )
-from mudra.metrics.health.too_many_pairs import TooManyPairs
+from mudra.metrics.health.picture import TooManyPairs
 from mudra.metrics.incidents.acts.act import INCIDENT_NOT_OPEN, INCIDENT_NOT_OVER, Acknowledged
 from mudra.metrics.incidents.incident_service import NoSuchIncident
 from mudra.metrics.incidents.silence import TOO_MANY_MAINTENANCES, TOO_MUCH_MAINTENANCE

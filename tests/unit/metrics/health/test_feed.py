@@ -18,17 +18,17 @@ from mudra.metrics.health.health import (
 )
 from mudra.metrics.health.level_change import LevelChange
 from mudra.metrics.health.picturing import health_of_fips
-from mudra.metrics.health.public_rows import (
+from mudra.metrics.incidents.incident import Fip, FipApi, Path, Symptom
+from mudra.metrics.incidents.subject import SubjectKind
+from mudra.metrics.payload.catalogue import FEED_APIS, RequestType
+from mudra.metrics.payload.report import NotificationBlock, RequestBlock
+from mudra.metrics.public_status.public_rows import (
     PublicFloor,
     is_current,
     public_csv,
     public_status,
     unsure,
 )
-from mudra.metrics.incidents.incident import Fip, FipApi, Path, Symptom
-from mudra.metrics.incidents.subject import SubjectKind
-from mudra.metrics.payload.catalogue import FEED_APIS, RequestType
-from mudra.metrics.payload.report import NotificationBlock, RequestBlock
 from mudra.metrics.rollup.coverage import Proof, TimeRange
 
 PROOF = Proof(4, 5, 23, 30)

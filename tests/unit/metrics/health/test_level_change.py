@@ -9,9 +9,9 @@ from tests.support.metrics.incidents import an_incident
 
 from mudra.metrics.attribution.evidence.evidence import empty_evidence
 from mudra.metrics.attribution.evidence.lanes import CALL_APIS
+from mudra.metrics.detection.fip_counts import own_calls
 from mudra.metrics.health.level_change import changes_from_bytes, changes_to_bytes, level_changes
 from mudra.metrics.health.own_calls import ALL, Field, OwnCalls
-from mudra.metrics.incidents.fip_counts import own_calls
 from mudra.metrics.incidents.incident import Fip
 from mudra.metrics.payload.catalogue import RequestType
 

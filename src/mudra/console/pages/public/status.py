@@ -48,10 +48,10 @@ from mudra.http.response.http_refusals import Unavailable
 from mudra.http.server.given import Given
 from mudra.http.server.router import Router
 from mudra.metrics.health.api_names import api_names
-from mudra.metrics.health.public_rows import is_current
-from mudra.metrics.health.status_history import open_incidents
 from mudra.metrics.notifications.alarm import symptoms_text
 from mudra.metrics.payload.catalogue import hour_start
+from mudra.metrics.public_status.public_rows import is_current
+from mudra.metrics.public_status.status_history import open_incidents
 from mudra.shared.unavailable import ServiceUnavailable
 
 _log = structlog.get_logger()

@@ -5,7 +5,7 @@ from typing import Final
 
 from mudra.localization.language import translatable
 from mudra.metrics.announcements.announcement import Kind
-from mudra.metrics.health.status_history import PublicAnnouncement, StatusSnapshot
+from mudra.metrics.public_status.status_history import PublicAnnouncement, StatusSnapshot
 
 KINDS: Final = {
     Kind.INFORMATION: (translatable("Information"), "quiet"),

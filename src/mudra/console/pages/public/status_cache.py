@@ -28,8 +28,8 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.levels.printing.published import LevelsReader, PublicLevels
 from mudra.localization.language import current
 from mudra.metrics.health.latest_health import READ_S, REST
-from mudra.metrics.health.status_history import FipHistory, StatusSnapshot, status_at
-from mudra.metrics.health.status_snapshot import StatusReader
+from mudra.metrics.public_status.status_history import FipHistory, StatusSnapshot, status_at
+from mudra.metrics.public_status.status_snapshot import StatusReader
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.shared.waiting.made_once import MadeOnce
 

@@ -41,8 +41,8 @@ from mudra.http.response.open_data import OPEN_DATA, OPEN_HEADERS
 from mudra.http.response.response_body import CsvText
 from mudra.levels.printing.published import NOT_PUBLISHED, PublicLevels
 from mudra.localization.language import current
-from mudra.metrics.health.public_rows import is_current
-from mudra.metrics.health.status_history import StatusSnapshot, history_csv
+from mudra.metrics.public_status.public_rows import is_current
+from mudra.metrics.public_status.status_history import StatusSnapshot, history_csv
 
 _STATUS: Final = "Status"
 _SHORT: Final = {

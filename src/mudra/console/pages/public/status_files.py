@@ -11,14 +11,14 @@ from msgspec import Struct
 
 from mudra.console.pages.public.status_lines import STATES, FipState, names_of
 from mudra.metrics.health.api_names import api_names
-from mudra.metrics.health.status_history import (
+from mudra.metrics.incidents.incident import Effect, Ending
+from mudra.metrics.notifications.alarm import symptoms_text
+from mudra.metrics.public_status.status_history import (
     DayState,
     PublicAnnouncement,
     PublicIncident,
     StatusSnapshot,
 )
-from mudra.metrics.incidents.incident import Effect, Ending
-from mudra.metrics.notifications.alarm import symptoms_text
 
 MAX_ENTRIES: Final = 50
 ATOM: Final = "application/atom+xml"

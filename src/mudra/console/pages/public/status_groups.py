@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from msgspec import Struct
 
 from mudra.localization.language import gettext, translatable
-from mudra.metrics.health.status_history import FipHistory
+from mudra.metrics.public_status.status_history import FipHistory
 
 _TITLES: Final = {
     "deposits": translatable("Banking deposits"),

@@ -6,7 +6,7 @@ from typing import Final
 
 from mudra.console.pages.public.status_lines import LESSER, MAINTENANCE, STATES, FipState
 from mudra.localization.language import current, gettext, translatable
-from mudra.metrics.health.status_history import DayState
+from mudra.metrics.public_status.status_history import DayState
 
 _POSSIBLY, _DEGRADED = LESSER.values()
 _NOW: Final = {

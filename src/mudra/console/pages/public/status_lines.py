@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from mudra.console.pages.public.status_groups import GroupLink, group_links, title_of
 from mudra.localization.language import gettext, ngettext, translatable
-from mudra.metrics.health.status_history import (
+from mudra.metrics.incidents.incident import FEW_FAIL_ABOVE_PERCENT, Effect
+from mudra.metrics.public_status.status_history import (
     Day,
     DayState,
     FipHistory,
@@ -19,7 +20,6 @@ from mudra.metrics.health.status_history import (
     StatusSnapshot,
     maintained_now,
 )
-from mudra.metrics.incidents.incident import FEW_FAIL_ABOVE_PERCENT, Effect
 
 PAGE: Final = 15
 MAX_WORDS: Final = 100

@@ -10,10 +10,10 @@ from mudra.console.framework.table import Column, Table
 from mudra.levels.printing.published import PublicLevel
 from mudra.localization.language import translatable
 from mudra.metrics.health.health import Status
-from mudra.metrics.health.public_rows import PublicRow
-from mudra.metrics.health.status_history import Day, DayState, FipHistory, PublicIncident
 from mudra.metrics.incidents.incident import API_SEPARATOR, Effect
 from mudra.metrics.payload.catalogue import FEED_APIS
+from mudra.metrics.public_status.public_rows import PublicRow
+from mudra.metrics.public_status.status_history import Day, DayState, FipHistory, PublicIncident
 
 _STATES: Final = {
     Status.BAD: (translatable("bad"), "bad"),

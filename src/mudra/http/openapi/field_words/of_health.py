@@ -13,7 +13,6 @@ from mudra.metrics.announcements.announcement import Kind as Matter
 from mudra.metrics.announcements.announcement import State as Shown
 from mudra.metrics.health.fip_state import Reason
 from mudra.metrics.health.health import Status
-from mudra.metrics.health.status_history import DayState
 from mudra.metrics.incidents.acts.act import ActKind
 from mudra.metrics.incidents.incident import Effect, Ending, Symptom
 from mudra.metrics.incidents.subject import SubjectKind
@@ -23,6 +22,7 @@ from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.payload.catalogue import TYPE_OF_API, NotificationType, RequestType, Tag
 from mudra.metrics.payload.held_reports import HeldState
 from mudra.metrics.payload.ingest_rule import IngestStatus
+from mudra.metrics.public_status.status_history import DayState
 
 Meanings: TypeAlias = Mapping[str, str]
 """All words of an enumeration of the code, with what each says."""

@@ -16,8 +16,8 @@ from mudra.console.pages.public.status_cache import CachedStatus, StatusCache
 from mudra.levels.printing.published import LevelsReader
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
-from mudra.metrics.health.status_history import StatusSnapshot
-from mudra.metrics.health.status_snapshot import StatusReader
+from mudra.metrics.public_status.status_history import StatusSnapshot
+from mudra.metrics.public_status.status_snapshot import StatusReader
 
 NOW = datetime(2026, 11, 23, 3, tzinfo=UTC)
 SNAPSHOT = StatusSnapshot(NOW, [], [], 0, 0, 0, 0)

@@ -25,8 +25,9 @@ from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.announcements.announcement import Kind
 from mudra.metrics.health.health import Status
-from mudra.metrics.health.public_rows import PublicRow
-from mudra.metrics.health.status_history import (
+from mudra.metrics.incidents.incident import Ending
+from mudra.metrics.public_status.public_rows import PublicRow
+from mudra.metrics.public_status.status_history import (
     Day,
     DayState,
     FipHistory,
@@ -34,8 +35,7 @@ from mudra.metrics.health.status_history import (
     PublicIncident,
     StatusSnapshot,
 )
-from mudra.metrics.health.status_snapshot import StatusReader
-from mudra.metrics.incidents.incident import Ending
+from mudra.metrics.public_status.status_snapshot import StatusReader
 from mudra.shared.unavailable import DatabaseUnavailable
 
 PAGE = 15

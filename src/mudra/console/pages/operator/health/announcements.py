@@ -38,7 +38,7 @@ from mudra.metrics.announcements.announcement import (
 )
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.health.status_history import public_announcement
+from mudra.metrics.public_status.status_history import public_announcement
 from mudra.shared.refusal import Refusal, ValueRefused
 
 _PAGE: Final = "/console/operator/announcements"

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mudra.metrics.incidents.evaluation_run import EvaluationRun
+    from mudra.metrics.detection.evaluation_run import EvaluationRun
 
 Marks = Mapping[datetime, Sequence[int]]
 """The stale marks of each window."""

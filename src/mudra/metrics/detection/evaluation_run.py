@@ -12,12 +12,26 @@ from msgspec.structs import replace
 
 from mudra.metrics.attribution.causes.cause import Cause
 from mudra.metrics.attribution.state import new_state, state_to_bytes
+from mudra.metrics.detection.fip_counts import counts_from_bytes, counts_to_bytes
+from mudra.metrics.detection.fip_test import LOOKS, fip_states
+from mudra.metrics.detection.heard import CallsOfIncident
+from mudra.metrics.detection.journal import (
+    Journal,
+    Tracked,
+    calls_of_incident,
+    evaluate,
+    found_incident,
+    journal_from_bytes,
+    journal_to_bytes,
+    new_journal,
+    renamed,
+    skipped,
+)
+from mudra.metrics.detection.window_calls import WindowCalls
+from mudra.metrics.detection.window_reports import WindowReports
 from mudra.metrics.health.fip_state import states_from_bytes, states_to_bytes
 from mudra.metrics.health.level_change import changes_to_bytes, level_changes
 from mudra.metrics.health.own_calls import OwnCalls, added_up, own_from_bytes, own_to_bytes
-from mudra.metrics.incidents.fip_counts import counts_from_bytes, counts_to_bytes
-from mudra.metrics.incidents.fip_test import LOOKS, fip_states
-from mudra.metrics.incidents.heard import CallsOfIncident
 from mudra.metrics.incidents.incident import (
     AaReporting,
     Ending,
@@ -37,21 +51,7 @@ from mudra.metrics.incidents.incident_change import (
     with_corrections,
     withdrawn,
 )
-from mudra.metrics.incidents.journal import (
-    Journal,
-    Tracked,
-    calls_of_incident,
-    evaluate,
-    found_incident,
-    journal_from_bytes,
-    journal_to_bytes,
-    new_journal,
-    renamed,
-    skipped,
-)
 from mudra.metrics.incidents.subject import name_of
-from mudra.metrics.incidents.window_calls import WindowCalls
-from mudra.metrics.incidents.window_reports import WindowReports
 from mudra.metrics.payload.catalogue import WINDOW, hour_start, window_at
 
 _LAST_OF_HOUR: Final = 50

@@ -24,7 +24,6 @@ from mudra.metrics.announcements.announcement import (
 from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Status
 from mudra.metrics.health.judging import LARGE, eligible, succeeded
 from mudra.metrics.health.own_calls import BAD_Z, OwnTotals, root
-from mudra.metrics.health.public_rows import PublicFloor, PublicRow, is_current, unsure
 from mudra.metrics.incidents.incident import (
     HARM,
     Effect,
@@ -36,6 +35,7 @@ from mudra.metrics.incidents.incident import (
 )
 from mudra.metrics.incidents.subject import SubjectKind, codes_of, fip_of, name_of
 from mudra.metrics.payload.catalogue import Position, RequestType, day_start
+from mudra.metrics.public_status.public_rows import PublicFloor, PublicRow, is_current, unsure
 from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.metrics.sums.cells import COUNTS, Array, Flags, wide
 from mudra.metrics.sums.totals import Totals

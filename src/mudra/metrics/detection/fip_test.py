@@ -16,10 +16,7 @@ from numpy.typing import NDArray
 
 from mudra.metrics.attribution.causes.cause import Cause, Kind
 from mudra.metrics.attribution.evidence.lanes import Flags, Floats, Symptom
-from mudra.metrics.health.fip_state import CERTAIN, REASONS, ApiState, FipStates, Reason
-from mudra.metrics.health.health import Status
-from mudra.metrics.health.own_calls import BAD_Z, FAILING, root
-from mudra.metrics.incidents.fip_counts import (
+from mudra.metrics.detection.fip_counts import (
     ALL,
     APIS,
     CALLED,
@@ -32,6 +29,9 @@ from mudra.metrics.incidents.fip_counts import (
     aligned,
     covered,
 )
+from mudra.metrics.health.fip_state import CERTAIN, REASONS, ApiState, FipStates, Reason
+from mudra.metrics.health.health import Status
+from mudra.metrics.health.own_calls import BAD_Z, FAILING, root
 
 LOOKS: Final = (1, 2, 3, 6, 12, 36)
 """Numbers of windows that are looked at, in this order; six hours at most."""

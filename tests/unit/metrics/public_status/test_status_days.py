@@ -15,6 +15,7 @@ from mudra.metrics.attribution.causes.cause import Cause, CauseStatus, Kind, Loc
 from mudra.metrics.attribution.evidence.evidence import empty_evidence
 from mudra.metrics.attribution.evidence.lanes import CALL_APIS
 from mudra.metrics.attribution.evidence.lanes import Symptom as EngineSymptom
+from mudra.metrics.detection.fip_counts import own_calls
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.judging import health_of
 from mudra.metrics.health.own_calls import (
@@ -26,17 +27,16 @@ from mudra.metrics.health.own_calls import (
     own_to_bytes,
     own_totals,
 )
-from mudra.metrics.health.status_history import (
+from mudra.metrics.incidents.incident import Fip, Path, Symptom
+from mudra.metrics.payload.catalogue import Position, RequestType
+from mudra.metrics.payload.report import RequestBlock
+from mudra.metrics.public_status.status_history import (
     FLOOR,
     Day,
     DayState,
     days_of_fips,
     with_incidents,
 )
-from mudra.metrics.incidents.fip_counts import own_calls
-from mudra.metrics.incidents.incident import Fip, Path, Symptom
-from mudra.metrics.payload.catalogue import Position, RequestType
-from mudra.metrics.payload.report import RequestBlock
 
 DAY = date(2026, 3, 4)
 CONSENT = CALL_APIS.index(RequestType.CONSENT)

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from mudra.metrics.health.own_calls import ALL, Field, OwnCalls, own_totals
-from mudra.metrics.health.status_snapshot import LastHours
+from mudra.metrics.public_status.status_snapshot import LastHours
 
 NOW = datetime(2026, 3, 4, 12, 40, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from mudra.metrics.attribution.evidence.evidence import Evidence, empty_evidence
-from mudra.metrics.incidents.window_calls import Part, WindowCalls
-from mudra.metrics.incidents.window_reports import WindowReports
+from mudra.metrics.detection.window_calls import Part, WindowCalls
+from mudra.metrics.detection.window_reports import WindowReports
 from mudra.metrics.payload.catalogue import window_number
 
 

@@ -10,13 +10,6 @@ from tests.support.metrics.incidents import an_incident
 from mudra.console.health.tables import incident_success
 from mudra.console.pages.public.status_files import atom_feed
 from mudra.console.pages.public.status_lines import line_of, states_of
-from mudra.metrics.health.status_history import (
-    Day,
-    DayState,
-    FipHistory,
-    StatusSnapshot,
-    public_incident,
-)
 from mudra.metrics.incidents.incident import (
     Ending,
     Fip,
@@ -28,6 +21,13 @@ from mudra.metrics.incidents.incident import (
     TimelineEntry,
 )
 from mudra.metrics.notifications.alarm import symptom_text, timeline_lines
+from mudra.metrics.public_status.status_history import (
+    Day,
+    DayState,
+    FipHistory,
+    StatusSnapshot,
+    public_incident,
+)
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WINDOW = timedelta(minutes=10)

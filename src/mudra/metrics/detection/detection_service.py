@@ -14,13 +14,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.metrics.health.level_change import LOOKS_BACK
-from mudra.metrics.incidents.days_again import DaysAgain, Marks
-from mudra.metrics.incidents.explanation import at_once
-from mudra.metrics.incidents.incident import Incident, StoredIncident
-from mudra.metrics.incidents.incident_change import Change
-from mudra.metrics.incidents.silence import maintained_in
-from mudra.metrics.incidents.window_reports import (
+from mudra.metrics.detection.days_again import DaysAgain, Marks
+from mudra.metrics.detection.window_reports import (
     Before,
     Received,
     WindowReports,
@@ -31,6 +26,11 @@ from mudra.metrics.incidents.window_reports import (
     sent,
     suffices,
 )
+from mudra.metrics.health.level_change import LOOKS_BACK
+from mudra.metrics.incidents.explanation import at_once
+from mudra.metrics.incidents.incident import Incident, StoredIncident
+from mudra.metrics.incidents.incident_change import Change
+from mudra.metrics.incidents.silence import maintained_in
 from mudra.metrics.notifications.escalation import to_escalate
 from mudra.metrics.notifications.incident_notifications import (
     IncidentNotification,
@@ -42,7 +42,7 @@ from mudra.metrics.ports import Detections, Members, Silences
 from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange
 
 if TYPE_CHECKING:
-    from mudra.metrics.incidents.evaluation_run import EvaluationRun
+    from mudra.metrics.detection.evaluation_run import EvaluationRun
 
 WATCHED: Final = timedelta(days=8)
 """Windows of this time are evaluated, and evaluated again when their reports change."""
@@ -208,7 +208,7 @@ class DetectionService(Struct, frozen=True):
         self, window: datetime, changed: frozenset[datetime], now: datetime
     ) -> "EvaluationRun":
         # The jobs process alone loads the attribution.
-        from mudra.metrics.incidents.evaluation_run import EvaluationRun  # noqa: PLC0415  # loads numpy
+        from mudra.metrics.detection.evaluation_run import EvaluationRun  # noqa: PLC0415  # loads numpy
 
         packed = await self.store.journal_before(window)
         return await asyncio.to_thread(EvaluationRun, packed, window, changed, self.new_id, now)
@@ -266,7 +266,7 @@ class DetectionService(Struct, frozen=True):
         detected: datetime, *, has_calls: bool = True,
     ) -> None:  # fmt: skip
         # As above.
-        from mudra.metrics.incidents.window_calls import no_calls  # noqa: PLC0415  # loads numpy
+        from mudra.metrics.detection.window_calls import no_calls  # noqa: PLC0415  # loads numpy
 
         calls = no_calls()
         if has_calls:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from mudra.metrics.payload.catalogue import Tag
 
 if TYPE_CHECKING:
-    from mudra.metrics.incidents.window_calls import WindowCalls
+    from mudra.metrics.detection.window_calls import WindowCalls
 
 
 class Heard(Struct, frozen=True):

@@ -7,8 +7,8 @@ import pytest
 from tests.storage.metrics.detection import AAS, CALLS, START, Detection, after_good, is_down
 from tests.support.depth import with_every_change
 
+from mudra.metrics.detection.days_again import DaysAgain
 from mudra.metrics.health.health import Status
-from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.incident import AaReporting, Ending, Fip, FipApi, Path, Subject
 from mudra.metrics.incidents.incident_change import Opened
 from mudra.metrics.incidents.silence import Silence

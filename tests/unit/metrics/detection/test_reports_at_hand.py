@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 from tests.storage.metrics.detection import AAS, START, Detection, is_down
 
+from mudra.metrics.detection.window_reports import Before, WindowReports, are_silent
 from mudra.metrics.incidents.incident import AaReporting, Ending, Fip, Path
 from mudra.metrics.incidents.incident_change import Opened
-from mudra.metrics.incidents.window_reports import Before, WindowReports, are_silent
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import ReportingTimes
 

@@ -10,15 +10,15 @@ from msgspec.structs import replace
 from mudra.metrics.attribution.causes.cause import Cause, CauseStatus, Kind, Locus
 from mudra.metrics.attribution.evidence.evidence import Evidence, empty_evidence
 from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS, Symptom
-from mudra.metrics.health.fip_state import ApiState, FipStates, Reason
-from mudra.metrics.health.health import Status
-from mudra.metrics.incidents.fip_counts import (
+from mudra.metrics.detection.fip_counts import (
     FipCounts,
     counts_from_bytes,
     counts_to_bytes,
     fip_counts,
 )
-from mudra.metrics.incidents.fip_test import fip_states
+from mudra.metrics.detection.fip_test import fip_states
+from mudra.metrics.health.fip_state import ApiState, FipStates, Reason
+from mudra.metrics.health.health import Status
 from mudra.metrics.payload.catalogue import RequestType
 
 AT = datetime(2026, 3, 4, 12, tzinfo=UTC)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import pytest
 from tests.storage.metrics.detection import START, Detection, is_down
 
-from mudra.metrics.incidents.days_again import DaysAgain
-from mudra.metrics.incidents.detection_service import Detected
+from mudra.metrics.detection.days_again import DaysAgain
+from mudra.metrics.detection.detection_service import Detected
 from mudra.metrics.incidents.incident import Ending, Fip
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange

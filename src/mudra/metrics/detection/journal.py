@@ -27,10 +27,12 @@ from mudra.metrics.attribution.state import (
     new_state,
     state_from_bytes,
 )
+from mudra.metrics.detection.evidence_arrays import evidence_of
+from mudra.metrics.detection.fip_counts import FipCounts, fip_counts, own_calls
+from mudra.metrics.detection.heard import CallsOfIncident
+from mudra.metrics.detection.window_calls import WindowCalls
+from mudra.metrics.detection.window_reports import WindowReports
 from mudra.metrics.health.own_calls import OwnCalls
-from mudra.metrics.incidents.evidence_arrays import evidence_of
-from mudra.metrics.incidents.fip_counts import FipCounts, fip_counts, own_calls
-from mudra.metrics.incidents.heard import CallsOfIncident
 from mudra.metrics.incidents.incident import (
     API_SEPARATOR,
     AaApi,
@@ -53,8 +55,6 @@ from mudra.metrics.incidents.incident import (
     number_of,
     with_windows,
 )
-from mudra.metrics.incidents.window_calls import WindowCalls
-from mudra.metrics.incidents.window_reports import WindowReports
 from mudra.metrics.payload.catalogue import CUSTOMER_CODES, window_at, window_number
 
 FORMAT: Final = 2

@@ -13,8 +13,13 @@ from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.latest_health import PUBLIC_SPAN, READ_S
 from mudra.metrics.health.network_health import NetworkHealth
 from mudra.metrics.health.own_calls import ALL, Field, OwnTotals, broken, own_totals
-from mudra.metrics.health.public_rows import LastDay, PublicRow, public_status
-from mudra.metrics.health.status_history import (
+from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.incidents.silence_service import SilenceService
+from mudra.metrics.incidents.subject import fip_of
+from mudra.metrics.payload.catalogue import day_start, hour_start, window_start
+from mudra.metrics.public_status.public_rows import LastDay, PublicRow, public_status
+from mudra.metrics.public_status.status_history import (
     FLOOR,
     Day,
     DayOfFips,
@@ -32,11 +37,6 @@ from mudra.metrics.health.status_history import (
     public_incident,
     with_incidents,
 )
-from mudra.metrics.incidents.incident import Incident
-from mudra.metrics.incidents.incident_service import IncidentService
-from mudra.metrics.incidents.silence_service import SilenceService
-from mudra.metrics.incidents.subject import fip_of
-from mudra.metrics.payload.catalogue import day_start, hour_start, window_start
 from mudra.metrics.rollup.coverage import TimeRange, latest
 from mudra.metrics.rollup.damage import BlockDamaged
 from mudra.metrics.rollup.marks import DayMark
