@@ -37,11 +37,17 @@ __all__ = ["store"]
 
 SOURCE = Path(mudra.__file__).parent
 ARCHITECTURE = Path("ARCHITECTURE.md").read_text(encoding="utf-8")
-FORMER = {"entity token": 27, "secret reset": 28, "metrics push to picture": 54}
+FORMER = {
+    ("entity token",): 27,
+    ("secret reset",): 28,
+    ("metrics push", "picture of health"): 54,
+}
 EVERY = "What every request passes"
 SEVERAL = (
     "What callers with a token pass",
-    "What a body, a page or an email passes",
+    "What a body or a page passes",
+    "What an email to a member's admins passes",
+    "What who signs in or is known by a secret passes",
     "What metrics as columns pass",
     "What runs next to requests",
 )
@@ -112,30 +118,29 @@ def secret_reset(network: Network) -> Callable[[], httpx2.Response]:
     return lambda: admin.post("/iam/v1/entity/secret/reset", json=body)
 
 
-def push_and_picture(network: Network) -> Callable[[], httpx2.Response]:
+def push(network: Network) -> Callable[[], httpx2.Response]:
     entity = network.served.client(network.entity)
-    operator = network.served.client(network.operator)
     start = window_start(datetime.now(UTC) - timedelta(hours=1))
     payload = as_value(request_metrics(aa_id=AA, start=start))
 
-    def push_and_read() -> httpx2.Response:
-        pushed = entity.post("/metrics/perf/v1/push", json=payload)
-        assert pushed.is_success, pushed.text
-        return operator.get("/operator/v1/health/fips")
+    return lambda: entity.post("/metrics/perf/v1/push", json=payload)
 
-    return push_and_read
+
+def picture(network: Network) -> Callable[[], httpx2.Response]:
+    push(network)()
+    operator = network.served.client(network.operator)
+    return lambda: operator.get("/operator/v1/health/fips")
 
 
 def registration(network: Network) -> Callable[[], httpx2.Response]:
     operator = network.served.client(network.operator)
+    return lambda: operator.put(f"/cr/v2/entityInfo/FIP/{FIP}", json=fip(2, id=FIP))
+
+
+def directory(network: Network) -> Callable[[], httpx2.Response]:
+    registration(network)()
     entity = network.served.client(network.entity)
-
-    def submit_and_read() -> httpx2.Response:
-        submitted = operator.put(f"/cr/v2/entityInfo/FIP/{FIP}", json=fip(2, id=FIP))
-        assert submitted.is_success, submitted.text
-        return entity.get("/cr/v2/entityInfo/FIP")
-
-    return submit_and_read
+    return lambda: entity.get("/cr/v2/entityInfo/FIP")
 
 
 def sign_in(network: Network) -> Callable[[], httpx2.Response]:
@@ -145,8 +150,10 @@ def sign_in(network: Network) -> Callable[[], httpx2.Response]:
 FLOWS = {
     "entity token": entity_token,
     "secret reset": secret_reset,
-    "metrics push to picture": push_and_picture,
-    "registration to directory": registration,
+    "metrics push": push,
+    "picture of health": picture,
+    "registration": registration,
+    "directory": directory,
     "sign-in": sign_in,
 }
 
@@ -171,12 +178,12 @@ def test_a_flow_names_the_files_that_its_request_passes(
     assert {name for name in flow if not is_of_storage(name)} <= files
 
 
-def test_what_every_request_passes_is_passed_by_all_but_one_at_least(
+def test_what_every_request_passes_is_passed_by_more_than_half(
     files_of: Callable[[str], frozenset[str]],
 ) -> None:
     counts = Counter(name for title in FLOWS for name in files_of(title))
 
-    fewer = {name for name in listed(EVERY) if counts[name] < len(FLOWS) - 1}
+    fewer = {name for name in listed(EVERY) if counts[name] <= len(FLOWS) // 2}
 
     assert {name for name in fewer if not is_of_storage(name)} == set()
 
@@ -185,9 +192,22 @@ def is_of_storage(name: str) -> bool:
     return name.startswith("storage/") or name.endswith("_store.py")
 
 
-@pytest.mark.parametrize("title", FORMER)
-def test_a_flow_passes_two_thirds_of_the_files_of_before_at_most(title: str) -> None:
-    assert 0 < len(listed(title.capitalize())) <= FORMER[title] * 2 // 3
+@pytest.mark.parametrize("titles", FORMER)
+def test_a_flow_passes_two_thirds_of_the_files_of_before_at_most(titles: tuple[str, ...]) -> None:
+    files = {name for title in titles for name in listed(title.capitalize())}
+
+    assert 0 < len(files) <= FORMER[titles] * 2 // 3
+
+
+@pytest.mark.parametrize("title", SEVERAL[:-1])
+def test_what_several_requests_pass_is_passed_by_two_at_least(
+    files_of: Callable[[str], frozenset[str]], title: str
+) -> None:
+    counts = Counter(name for flow in FLOWS for name in files_of(flow))
+
+    alone = {name for name in listed(title) if counts[name] < 2 and not is_of_storage(name)}
+
+    assert alone == set()
 
 
 def test_every_file_that_architecture_md_names_exists() -> None:
