@@ -13,7 +13,7 @@ from tests.support.people.console import reader
 from tests.support.people.operators import active_operator, with_token
 from tests.support.service import Service
 
-from mudra.console.pages.public.status import public_status_pages
+from mudra.console.pages.public.status.status_pages import public_status_pages
 from mudra.console.routes import console_pages
 from mudra.demo.faults.handlers import handlers
 from mudra.http.app import build_routes

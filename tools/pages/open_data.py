@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from mudra.console.pages.public.status_files import MAX_ENTRIES
+from mudra.console.pages.public.status.status_files import MAX_ENTRIES
 from mudra.levels.printing.published import PublicLevels
 from mudra.metrics.public_status.status_history import DAYS, Day, DayState, StatusSnapshot
 from mudra.settings.settings import Settings

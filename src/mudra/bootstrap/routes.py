@@ -12,8 +12,8 @@ from mudra.console.framework.static_files import static_files
 from mudra.console.pages.public.activation import activation_page
 from mudra.console.pages.public.documentation import documentation_pages
 from mudra.console.pages.public.sandbox_home import operator_sandbox, sandbox_home
-from mudra.console.pages.public.status import public_status_pages
-from mudra.console.pages.public.status_cache import StatusCache, status_cache
+from mudra.console.pages.public.status.status_cache import StatusCache, status_cache
+from mudra.console.pages.public.status.status_pages import public_status_pages
 from mudra.console.routes import console_pages
 from mudra.demo.faults import handlers as fault_handlers
 from mudra.demo.faults import page as fault_page

@@ -17,7 +17,6 @@ from mudra.console.pages.levels import levels, network_rules
 from mudra.console.pages.member import (
     account,
     account_alarms,
-    account_password,
     activity,
     addresses,
     overview,
@@ -75,7 +74,6 @@ _HANDLERS: Final[list[ControllerRouterHandler]] = [
     *single_sign_on.handlers,
     *account.handlers,
     *account_alarms.handlers,
-    *account_password.handlers,
     *second_factor.handlers,
     *passkeys.handlers,
     *overview.handlers,

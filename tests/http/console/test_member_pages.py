@@ -19,7 +19,7 @@ from tests.support.programs import program
 from tests.support.service import PASSWORD, Service
 
 from mudra.client.verifier import TokenVerifier
-from mudra.console.pages.member.snippets import snippets
+from mudra.console.pages.member.try_it import snippets
 from mudra.console.routes import console_pages
 from mudra.http.server.given import Given
 

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.registry.payload.wrong import WRONG_MEMBERS, changed
 from tests.unit.registry.payload.wrong_more import MORE_WRONG
 
-from mudra.console.pages.member.registration_texts import said
+from mudra.console.pages.member.registration_labels import said
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
 from mudra.registry.payload.fields.url_rules import AddressPolicy

@@ -8,7 +8,7 @@ from pathlib import Path
 from litestar.handlers import HTTPRouteHandler
 from tools.demonstration import member_pages, operator_pages, public_pages
 
-from mudra.console.pages.public.status import public_status_pages
+from mudra.console.pages.public.status.status_pages import public_status_pages
 from mudra.console.routes import console_pages
 from mudra.http.server.given import Given
 

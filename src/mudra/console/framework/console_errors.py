@@ -6,7 +6,6 @@ from typing import Final
 from markupsafe import Markup, escape
 from msgspec.structs import replace
 
-from mudra.console.framework.outages import outage_text
 from mudra.console.framework.render import sentence
 from mudra.http.response.errors import Problem, problem_of
 from mudra.http.response.http_refusals import UNEXPECTED, Unavailable
@@ -109,3 +108,35 @@ def _wait_text(seconds: int) -> str:
         return ngettext("%(num)s second", "%(num)s seconds", seconds)
     minutes = math.ceil(seconds / 60)
     return ngettext("%(num)s minute", "%(num)s minutes", minutes)
+
+
+SENTENCES: Final = frozenset(
+    (
+        translatable("the service cannot reach its database"),
+        translatable("the service's database did not answer in time"),
+        translatable("the service's database is read-only"),
+        translatable("the service's database is a standby, which takes no changes"),
+        translatable("the service's database was replaced by another primary"),
+        translatable("the disk of the service's database is full"),
+        translatable("all connections to the service's database are in use"),
+        translatable("the service's database takes no more connections"),
+        translatable("the service's database refuses its sign-in"),
+        translatable("the schema of the service's database is that of another release"),
+        translatable("the clock of this node is wrong"),
+        translatable("this node has not all versions of the master key"),
+        translatable("no signing key can be used yet"),
+        translatable("this node is stopping"),
+        translatable("this node is too busy"),
+        translatable(
+            "stored metrics of this time are damaged, until the operator has repaired them"
+        ),
+    )
+)
+"""Each outage; a sentence with a number stays in English."""
+
+
+def outage_text(refusal: Unavailable) -> str:
+    """Return what a page says of it; the sentences are those of `mudra.shared.unavailable`."""
+    if refusal.why not in SENTENCES:
+        return refusal.sentence
+    return gettext("%(outage)s; try again", outage=gettext(refusal.why))

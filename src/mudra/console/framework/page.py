@@ -16,7 +16,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.console.framework.console_errors import CrossSiteForm, StaleForm
-from mudra.console.framework.identity_proof import (
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_language import write_in_own_language
+from mudra.console.framework.page_responses import PageResponse, frame, not_signed_in
+from mudra.console.framework.page_results import LongAct, Outcome, StreamedPage
+from mudra.console.framework.page_zone import write_in_own_zone
+from mudra.console.framework.session.cookie import session_cookie
+from mudra.console.framework.session.csrf import CSRF_FIELD, is_same_origin, token_matches
+from mudra.console.framework.session.identity_proof import (
     NO_PROOF,
     AskedProof,
     Proof,
@@ -26,13 +33,6 @@ from mudra.console.framework.identity_proof import (
     has_proof,
     without_proof,
 )
-from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_language import write_in_own_language
-from mudra.console.framework.page_responses import PageResponse, frame, not_signed_in
-from mudra.console.framework.page_results import LongAct, Outcome, StreamedPage
-from mudra.console.framework.page_zone import write_in_own_zone
-from mudra.console.framework.session.cookie import session_cookie
-from mudra.console.framework.session.csrf import CSRF_FIELD, is_same_origin, token_matches
 from mudra.console.framework.session.sign_in_form import form_without_session, typed
 from mudra.console.framework.streamed_page import begin, supports_streaming, whole
 from mudra.http.auth.gates import MemberGate, PersonGate, entity_in_path

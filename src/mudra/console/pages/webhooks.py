@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem, refusal_text
-from mudra.console.framework.identity_proof import EACH_TIME, RECENT, AskedProof
 from mudra.console.framework.navigation import ACCOUNT, member_path, operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
+from mudra.console.framework.session.identity_proof import EACH_TIME, RECENT, AskedProof
 from mudra.http.auth.gates import ADMIN, SIGNED_IN, PersonGate, operator
 from mudra.http.request.health_requests import WebhookRequest
 from mudra.http.request.validation import decode_struct

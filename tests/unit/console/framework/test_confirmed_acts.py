@@ -2,7 +2,7 @@
 
 import pytest
 
-from mudra.console.framework.identity_proof import confirmed_act
+from mudra.console.framework.session.identity_proof import confirmed_act
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from tests.support.metrics.incidents import an_incident
 
 from mudra.console.health.tables import incident_success
-from mudra.console.pages.public.status_files import atom_feed
-from mudra.console.pages.public.status_lines import line_of, states_of
+from mudra.console.pages.public.status.status_files import atom_feed
+from mudra.console.pages.public.status.status_lines import line_of, states_of
 from mudra.metrics.incidents.incident import (
     Ending,
     Fip,

@@ -7,12 +7,12 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
-from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
+from mudra.console.framework.session.identity_proof import RECENT
 from mudra.console.framework.table import Column, Table
 from mudra.http.auth.gates import ADMIN
 from mudra.http.response.http_refusals import InvalidField

@@ -8,13 +8,13 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
-from mudra.console.framework.identity_proof import EACH_TIME
 from mudra.console.framework.navigation import SECOND_FACTOR
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_responses import SIGN_IN
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
+from mudra.console.framework.session.identity_proof import EACH_TIME
 from mudra.console.pages.member.second_factor import completed_alone, is_still_open, shown_codes
 from mudra.http.auth.gates import SIGNED_IN
 from mudra.http.request.request_context import RequestContext

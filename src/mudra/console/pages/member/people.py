@@ -8,12 +8,12 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
-from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import CONSOLE, member_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
+from mudra.console.framework.session.identity_proof import RECENT
 from mudra.http.auth.gates import ADMIN, READER
 from mudra.http.request.account_requests import (
     AdminChangeRequest,

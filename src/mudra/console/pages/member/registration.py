@@ -1,6 +1,7 @@
 """A member's entry in the registry: form, JSON, findings, changes, submit."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
 from litestar.params import FromPath
@@ -8,13 +9,14 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
-from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import member_path
-from mudra.console.framework.page import Fields
+from mudra.console.framework.page import Fields, signed_in
 from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_responses import PageResponse, frame
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
-from mudra.console.framework.registry_turn import ready_check, registry_turn
 from mudra.console.framework.render import sentence
+from mudra.console.framework.session.identity_proof import RECENT
+from mudra.console.framework.session.sign_in_form import typed
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.member.registration_draft import draft_of
 from mudra.console.pages.member.registration_key import key_in
@@ -23,12 +25,13 @@ from mudra.console.pages.operator.comparison import lines_of
 from mudra.console.pages.operator.labels import tone
 from mudra.http.auth.gates import ADMIN
 from mudra.http.request.body.strict_json import JsonRefused, parse_json
+from mudra.http.request.request_context import RequestContext
 from mudra.localization.language import gettext, translatable
 from mudra.registry.lifecycle.actor import Actor, member_admin
 from mudra.registry.lifecycle.acts.draft_review import DraftReview, last_if_rejected
 from mudra.registry.lifecycle.acts.registration import Receipt, RegistrationService, ReviewedDraft
 from mudra.registry.lifecycle.record import Record, Version
-from mudra.registry.payload.refusals import PayloadRefused
+from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, too_many_checks
 from mudra.registry.ports import Registry
 from mudra.server_protocol.body_reader import BodyLimits
 from mudra.shared.finding import Finding
@@ -55,6 +58,47 @@ _VERSIONS: Final = Table[Version](
     ),
     first_sort="-number",
 )
+
+
+@contextlib.asynccontextmanager
+async def registry_turn(
+    context: RequestContext, fields: Fields | Refusal
+) -> AsyncIterator[PageResponse | None]:
+    """Keep the one turn that a person has, here and in the API (0074), and ready the check.
+
+    Who is signed in is found first, in a transaction of its own. So no one waits with a connection,
+    and only who is signed in has the check readied.
+    Gives the response where a person sends too much, or no turn came in time.
+    """
+    visitor = await _visitor(context)
+    if visitor is None:
+        yield None  # the form is refused by its gate
+        return
+    dependencies, user_id = context.dependencies, visitor.user.user_id
+    wait_s = dependencies.check_rate.wait_s(user_id)
+    if wait_s:
+        yield frame(visitor, too_many_checks(wait_s), typed(fields))
+        return
+    async with dependencies.registry_turns.turn(user_id) as admitted:
+        if not admitted:
+            yield frame(visitor, PayloadNotChecked(), typed(fields))
+            return
+        await dependencies.prepare_check(user_id)
+        yield None
+
+
+@contextlib.asynccontextmanager
+async def ready_check(context: RequestContext, _: object) -> AsyncIterator[None]:
+    """Ready the check for a page that is asked for, which has a turn as all pages do."""
+    visitor = await _visitor(context)
+    if visitor is not None:
+        await context.dependencies.prepare_check(visitor.user.user_id)
+    yield
+
+
+async def _visitor(context: RequestContext) -> PageContext | None:
+    async with context.dependencies.transaction() as tx:
+        return await signed_in(context, tx)
 
 
 @page.get(_PATH, gate=ADMIN, turn=ready_check)

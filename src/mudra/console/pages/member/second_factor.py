@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from typing import Final
 
 from litestar.types import ControllerRouterHandler
+from markupsafe import Markup
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem
-from mudra.console.framework.identity_proof import EACH_TIME
 from mudra.console.framework.navigation import SECOND_FACTOR
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_responses import SIGN_IN
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
-from mudra.console.framework.qr_code import qr_code
 from mudra.console.framework.render import sentence
+from mudra.console.framework.session.identity_proof import EACH_TIME
 from mudra.http.auth.gates import SIGNED_IN
 from mudra.identity.passkeys.manage_passkeys import MAX_NAME, MAX_PASSKEYS
 from mudra.identity.second_factor.enroll import (
@@ -187,6 +187,16 @@ def shown_codes(
 ) -> RenderedPage:
     """Show new recovery codes, once."""
     return RenderedPage("recovery_codes.html", {"codes": codes, "done": done}, begun=begun)
+
+
+def qr_code(text: SecretText) -> Markup:
+    """Draw the code of a text as SVG, black on white in any color scheme."""
+    import segno  # noqa: PLC0415  # only by who sets up a second factor
+
+    drawn = segno.make_qr(text.reveal(), error="m")
+    return Markup(  # noqa: S704  # drawn here: numbers and fixed names alone
+        drawn.svg_inline(scale=5, dark="#000", light="#fff", svgclass="qr", lineclass=None)
+    )
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show, begin, confirm, renew, remove]

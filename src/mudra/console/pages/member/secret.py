@@ -10,12 +10,12 @@ from msgspec import Struct, field
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import PROOF_TOO_OLD, page_problem
-from mudra.console.framework.identity_proof import RECENT_ON_OWN_PAGE
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
+from mudra.console.framework.session.identity_proof import RECENT_ON_OWN_PAGE
 from mudra.console.framework.table import Column, Table
 from mudra.http.auth.gates import ADMIN, entity_in_path
 from mudra.http.request.request_context import RequestContext

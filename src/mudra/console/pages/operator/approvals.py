@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import PageRefusal, page_problem, refusal_text
-from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
+from mudra.console.framework.session.identity_proof import RECENT
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.comparison import all_fields, compared, new_key
 from mudra.console.pages.operator.labels import approval_link, member_link, names_of, tone

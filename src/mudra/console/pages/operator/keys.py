@@ -7,11 +7,11 @@ from msgspec import Struct
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import PageRefusal
-from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.framework.session.identity_proof import RECENT
 from mudra.console.framework.table import Column, Table
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField

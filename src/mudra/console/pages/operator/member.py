@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem, refusal_text
-from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
+from mudra.console.framework.session.identity_proof import RECENT
 from mudra.console.framework.table import Column, Table
 from mudra.console.health.labels import CauseLine, cause_lines, named_headline
 from mudra.console.pages.operator.bars import Bar, bars_of_days

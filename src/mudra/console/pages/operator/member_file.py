@@ -7,10 +7,10 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem, refusal_text
-from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import LongAct, Outcome, RenderedPage
+from mudra.console.framework.session.identity_proof import RECENT
 from mudra.http.auth.gates import operator
 from mudra.identity.memberships.in_bulk.import_members import (
     RowOutcome,

@@ -6,11 +6,11 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem, refusal_text
-from mudra.console.framework.identity_proof import RECENT
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.framework.session.identity_proof import RECENT
 from mudra.console.pages.operator.labels import tone
 from mudra.http.auth.gates import operator
 from mudra.identity.accounts.people_store import People

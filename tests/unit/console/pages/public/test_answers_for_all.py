@@ -12,7 +12,7 @@ from litestar import Response
 from litestar.datastructures import Headers
 from msgspec.structs import replace
 
-from mudra.console.pages.public.status_cache import CachedStatus, StatusCache
+from mudra.console.pages.public.status.status_cache import CachedStatus, StatusCache
 from mudra.levels.printing.published import LevelsReader
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages

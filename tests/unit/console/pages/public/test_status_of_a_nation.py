@@ -16,11 +16,11 @@ from litestar import Response
 from litestar.datastructures import Headers
 from msgspec.structs import asdict, replace
 
-from mudra.console.pages.public import status as pages
-from mudra.console.pages.public import status_downloads
-from mudra.console.pages.public.status_cache import CachedStatus, StatusCache
-from mudra.console.pages.public.status_files import ATOM, atom_feed, badge
-from mudra.console.pages.public.status_headline import who
+from mudra.console.pages.public.status import status_downloads
+from mudra.console.pages.public.status import status_pages as pages
+from mudra.console.pages.public.status.status_cache import CachedStatus, StatusCache
+from mudra.console.pages.public.status.status_files import ATOM, atom_feed, badge
+from mudra.console.pages.public.status.status_headline import who
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.announcements.announcement import Kind

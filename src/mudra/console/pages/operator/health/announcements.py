@@ -15,7 +15,7 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
-from mudra.console.pages.public.status_announcements import KINDS
+from mudra.console.pages.public.status.status_announcements import KINDS
 from mudra.http.auth.gates import operator
 from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.response.http_refusals import InvalidField

@@ -14,8 +14,8 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.error_page import no_such_page
 from mudra.console.pages.public.public_response import PublicAnswer, for_all, public_file
-from mudra.console.pages.public.status_cache import InjectedStatusCache, StatusCache
-from mudra.console.pages.public.status_files import (
+from mudra.console.pages.public.status.status_cache import InjectedStatusCache, StatusCache
+from mudra.console.pages.public.status.status_files import (
     ATOM,
     RSS,
     atom_feed,
@@ -23,8 +23,8 @@ from mudra.console.pages.public.status_files import (
     badge_of_all,
     rss_feed,
 )
-from mudra.console.pages.public.status_headline import headline
-from mudra.console.pages.public.status_lines import (
+from mudra.console.pages.public.status.status_headline import headline
+from mudra.console.pages.public.status.status_lines import (
     FipState,
     find_state,
     line_of,

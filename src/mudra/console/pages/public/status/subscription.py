@@ -21,7 +21,7 @@ from mudra.console.framework.page_language import write_in_language
 from mudra.console.framework.page_responses import site_facts
 from mudra.console.framework.render import page, sentence
 from mudra.console.framework.session.csrf import is_same_origin
-from mudra.console.pages.public.status_cache import InjectedStatusCache
+from mudra.console.pages.public.status.status_cache import InjectedStatusCache
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.body.request_body import FORM_LIMITS, read_form
 from mudra.http.request.request_context import AnyRequest, address_of

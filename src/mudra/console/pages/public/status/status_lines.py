@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.console.pages.public.status_groups import GroupLink, group_links, title_of
+from mudra.console.pages.public.status.status_groups import GroupLink, group_links, title_of
 from mudra.localization.language import gettext, ngettext, translatable
 from mudra.metrics.incidents.incident import FEW_FAIL_ABOVE_PERCENT, Effect
 from mudra.metrics.public_status.status_history import (

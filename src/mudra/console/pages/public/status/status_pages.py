@@ -19,13 +19,17 @@ from mudra.console.framework.error_page import out_of_reach_page
 from mudra.console.framework.page_responses import download
 from mudra.console.framework.page_zone import ZONES, write_in_asked_zone
 from mudra.console.framework.render import page
-from mudra.console.pages.public import status_downloads, subscription
 from mudra.console.pages.public.public_response import choose_language, in_language
-from mudra.console.pages.public.status_announcements import announced
-from mudra.console.pages.public.status_cache import CachedStatus, InjectedStatusCache, StatusCache
-from mudra.console.pages.public.status_groups import title_of
-from mudra.console.pages.public.status_headline import headline
-from mudra.console.pages.public.status_lines import (
+from mudra.console.pages.public.status import status_downloads, subscription
+from mudra.console.pages.public.status.status_announcements import announced
+from mudra.console.pages.public.status.status_cache import (
+    CachedStatus,
+    InjectedStatusCache,
+    StatusCache,
+)
+from mudra.console.pages.public.status.status_groups import title_of
+from mudra.console.pages.public.status.status_headline import headline
+from mudra.console.pages.public.status.status_lines import (
     days_shown,
     find_state,
     line_of,
@@ -33,7 +37,7 @@ from mudra.console.pages.public.status_lines import (
     page_of,
     states_of,
 )
-from mudra.console.pages.public.status_tables import (
+from mudra.console.pages.public.status.status_tables import (
     APIS_OF_ALL,
     APIS_OF_ONE,
     DAYS,

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 from msgspec import Struct
 
-from mudra.console.pages.public.status_lines import STATES, FipState, names_of
+from mudra.console.pages.public.status.status_lines import STATES, FipState, names_of
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.incidents.incident import Effect, Ending
 from mudra.metrics.notifications.alarm import symptoms_text

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from mudra.console.pages.public.status_lines import LESSER, MAINTENANCE, STATES, FipState
+from mudra.console.pages.public.status.status_lines import LESSER, MAINTENANCE, STATES, FipState
 from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.public_status.status_history import DayState
 
