@@ -46,8 +46,6 @@ MAX_UNPACKED: Final = 64 * 1024 * 1024
 _CHECKSUM: Final = 4
 _LEVEL: Final = 6
 _WIDTHS: Final = (1, 2, 4, 8)
-_FEW: Final = 1024
-"""Of fewer numbers, the bytes of each are put together at once: of more, plane by plane."""
 _LATEST: Final = 2**31
 _OF_KEYS: Final = ("fip", "type", "at")
 _MOST_COLUMNS: Final = 64
@@ -149,11 +147,9 @@ def decoded(
     mine = None if fips is None else np.array([one in fips for one in block.fips], np.bool_)
     rows = _chosen_rows(block, place, mine, types)
     of = _named(block, names, mine)[place if rows is None else place[rows]] if block.rows else place
-    columns = {
-        name: _wide(column, block.rows, rows)
-        for name, column in block.columns.items()
-        if name != "fip"
-    }
+    columns = _all_wide(
+        {name: column for name, column in block.columns.items() if name != "fip"}, block.rows, rows
+    )
     zero = np.zeros(len(of), np.int64)
     keys = {
         "at": _at_most(columns.pop("at", zero), _LATEST) + at,
@@ -359,22 +355,26 @@ def _narrow(column: Array, largest: int) -> _Column:
 
 def _wide(stored: _Column, length: int, rows: _Rows | None = None) -> Array:
     """Returns a column of this length, or some rows of it."""
-    width, held = stored
-    if not width:
-        return _long(held, length, rows)
-    if width not in _WIDTHS or len(held) != width * length:
-        raise DamagedBlock(f"a column of {length} numbers has {len(held)} bytes")
-    planes = np.frombuffer(held, np.uint8).reshape(width, length)
-    if rows is not None:
-        planes = planes[:, rows]
-    if width == _WIDTHS[-1] or (width > 1 and planes.shape[1] < _FEW):
-        found: Array = planes.T.copy().view(f"<u{width}")[:, 0].astype(np.int64)
-    else:
-        found = planes[0].astype(np.int64)
-        for place, plane in enumerate(planes[1:], 1):
-            found |= plane.astype(np.int64) << 8 * place
-    if width == _WIDTHS[-1] and (found < 0).any():
-        raise DamagedBlock("a number is beyond 63 bits")
+    return _all_wide({"": stored}, length, rows)[""]
+
+
+def _all_wide(stored: Mapping[str, _Column], length: int, rows: _Rows | None) -> dict[str, Array]:
+    """Returns columns of this length, or some rows of them: the bytes of all at once."""
+    for width, column in stored.values():
+        if width and (width not in _WIDTHS or len(column) != width * length):
+            raise DamagedBlock(f"a column of {length} numbers has {len(column)} bytes")
+    held = b"".join(column for width, column in stored.values() if width)
+    number = sum(width for width, _ in stored.values())
+    planes = np.frombuffer(held, np.uint8).reshape(number, length)
+    planes = (planes if rows is None else planes[:, rows]).astype(np.int64)
+    found, place = {}, 0
+    for name, (width, column) in stored.items():
+        found[name] = planes[place] if width else _long(column, length, rows)
+        for more in range(1, width):
+            found[name] |= planes[place + more] << 8 * more
+        if width == _WIDTHS[-1] and (found[name] < 0).any():
+            raise DamagedBlock("a number is beyond 63 bits")
+        place += width
     return found
 
 

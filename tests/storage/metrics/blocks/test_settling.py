@@ -11,6 +11,9 @@ from tests.support.metrics.metrics_payloads import request_metrics
 from mudra.jobs.metrics_jobs import settle_sums
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.damage import BlockDamaged
+from mudra.metrics.sums import buckets
+from mudra.metrics.sums.buckets import fan_with
 
 FIRST = datetime(2026, 3, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -66,6 +69,39 @@ def test_settled_sums_are_the_same_in_no_more_blocks(in_store, fips):
 
     assert layout == {("hour", DAY), ("day", 31 * DAY)}
     assert after <= before
+
+
+LONGER = (
+    "SELECT aa_id, tag, at, max(bucket) AS largest FROM metrics_block"
+    " WHERE grain = 'day' AND tag LIKE 'req-long%' AND aa_id <> '' GROUP BY 1, 2, 3"
+)
+BREAK_LONGER = (
+    "UPDATE metrics_block SET numbers = '\\x00' WHERE grain = 'day' AND tag LIKE '%-long%'"
+)
+
+
+def test_one_fip_is_read_of_settled_days_and_longer_sums_stay_in_as_few_buckets(
+    in_store, monkeypatch
+):
+    async def act(store):
+        payloads = await march(store, 30)
+        before = {row[:3]: fan_with(row.largest) for row in await store.run(LONGER)}
+        await settle_sums(store.maintenance)
+        after = {row[:3]: fan_with(row.largest) for row in await store.run(LONGER)}
+        await store.run(BREAK_LONGER)
+        for within in (RANGES[0], TimeRange(FIRST + 8 * DAY, FIRST + 29 * DAY)):
+            found = await store.totals(within, fip_id="BANK-001")
+            truth = Truth(payloads.values(), within).of_fip("BANK-001")
+            assert summed(found) == truth.by("aa", "fip", "type")
+        with pytest.raises(BlockDamaged):
+            await store.totals(RANGES[0])
+        return before, after
+
+    monkeypatch.setattr(buckets, "CELLS_A_BUCKET", 32)  # several, as in a nation
+    before, after = in_store(act)
+
+    assert before.keys() == after.keys()
+    assert all(1 < after[key] <= fan for key, fan in before.items())
 
 
 def test_sums_that_a_report_may_change_are_not_settled(in_store):

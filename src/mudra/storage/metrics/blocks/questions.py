@@ -40,6 +40,7 @@ from mudra.metrics.sums.selection import (
 from mudra.metrics.sums.totals import Totals
 from mudra.storage.database.transaction import Transaction
 from mudra.storage.metrics.blocks.begins import summed_by_begin
+from mudra.storage.metrics.blocks.fewest import summed_from_fewest
 from mudra.storage.metrics.blocks.grain import (
     ALL,
     NOT,
@@ -55,7 +56,6 @@ from mudra.storage.metrics.blocks.reading import (
     Form,
     Wanted,
     only,
-    summed_with_longer,
     types_of,
 )
 from mudra.storage.metrics.blocks.stale_sums import stale_sums, without_sums
@@ -347,7 +347,7 @@ class BlockQuestions:
         form: Form,
         most: timedelta | None = None,
     ) -> Cells:
-        return await summed_with_longer(self._tx, self._blocks, selected, by, form, most)
+        return await summed_from_fewest(self._blocks, selected, by, form, most)
 
     def _totals(self, cells: Cells) -> Totals:
         return Totals(cells, self._blocks.names.ids)

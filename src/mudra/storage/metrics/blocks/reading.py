@@ -5,9 +5,8 @@ be added up before all are here. They are decoded in a thread.
 """
 
 import asyncio
-from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from itertools import compress
 from typing import Any, Final, NamedTuple, TypeVar
@@ -15,18 +14,17 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 import sqlalchemy as sa
 from msgspec import Struct
-from msgspec.structs import replace
 
 from mudra.metrics.payload.catalogue import CODES, Tag, window_number
 from mudra.metrics.rollup.damage import BlockDamaged, BlockPlace, damaged
 from mudra.metrics.sums.adding import RunningSum
 from mudra.metrics.sums.block_bytes import DamagedBlock, decoded
 from mudra.metrics.sums.buckets import FANS, bucket_of, buckets_of, fan_with
-from mudra.metrics.sums.cells import Cells, Flags, Names, type_place
+from mudra.metrics.sums.cells import Cells, Names, type_place
 from mudra.metrics.sums.selection import SeriesKey
 from mudra.storage.database.among import is_among_given
 from mudra.storage.database.transaction import Transaction
-from mudra.storage.metrics.blocks.grain import LONGER, SHORTER, Grain, Tier
+from mudra.storage.metrics.blocks.grain import SHORTER, Grain
 from mudra.storage.tables.metrics_blocks import metrics_block
 
 _C: Final = metrics_block.c
@@ -109,12 +107,26 @@ class Form(Struct, frozen=True):
         return None if self.share is None else self.share.buckets()
 
     @property
+    def few_fips(self) -> bool:
+        """Returns whether few FIPs are decoded of each block."""
+        most = max(map(len, self.at.values())) if self.at else len(self.fip_ids or ())
+        return self.fip_ids is not None and most <= _FEW_FIPS
+
+    @property
     def together(self) -> int:
         """The number of blocks that are read and decoded together."""
-        most = max(map(len, self.at.values())) if self.at else len(self.fip_ids or ())
-        few_fips = self.fip_ids is not None and most <= _FEW_FIPS
-        few = few_fips or (self.types is not None and len(self.types) <= _FEW_TYPES)
+        few = self.few_fips or (self.types is not None and len(self.types) <= _FEW_TYPES)
         return _TOGETHER * (1 if self.times else _WITHOUT_TIMES) * (_OF_FEW if few else 1)
+
+
+class Span(NamedTuple):
+    """The times of the blocks of an AA's sums."""
+
+    aa_id: str
+    tag: str
+    at: datetime
+    until: datetime
+    """The end of the last one."""
 
 
 class Found(NamedTuple):
@@ -146,7 +158,7 @@ class Blocks:
         return await asyncio.to_thread(total.total)
 
     async def add(self, total: RunningSum, wanted: Wanted, form: Form) -> set[SeriesKey]:
-        """Adds what is wanted to a sum; returns the series with cells, and their begins."""
+        """Adds what is wanted to a sum; returns the series with blocks, and their begins."""
         found = set[SeriesKey]()
         async for some in self._read(wanted, form):
             found |= await asyncio.to_thread(_add, total, some)
@@ -168,12 +180,24 @@ class Blocks:
             if some:
                 yield [found.cells for found in some]
 
+    async def spans(self, wanted: Wanted, longer: Sequence[str], form: Form) -> Sequence[Span]:
+        """Returns what is stored of these times, by the tags of longer sums too."""
+        buckets, tags = form.buckets, [*wanted.tags, *longer]
+        query = _spans_query(of_aas=wanted.aa_id is None, in_buckets=buckets is not None)
+        values = {**_parameters(wanted), "tags": tags, "buckets": buckets}
+        return [Span(*row) for row in await self._tx.connection.execute(query, values)]
+
     async def shares(self, wanted: Wanted) -> Sequence[Share]:
-        """Returns shares of all FIPs by which to read what is wanted, each of two buckets."""
+        """Returns shares of all FIPs by which to read what is wanted, each of two buckets.
+
+        Settled blocks of many times are in as many more buckets, whose sums are as few as others.
+        """
         conditions = _conditions(of_aas=wanted.aa_id is None, in_buckets=False)
-        query = sa.select(sa.func.max(_C.bucket)).where(*conditions)
-        largest = await self._tx.connection.scalar(query, _parameters(wanted))
-        number = max(fan_with(largest or FANS[0]) // 2, 1)
+        query = sa.select(_C.bucket, _C.until - _C.at).where(*conditions)
+        largest = query.order_by(_C.bucket.desc()).limit(1)
+        found = (await self._tx.connection.execute(largest, _parameters(wanted))).first()
+        bucket, span = found or (FANS[0], wanted.grain.length)
+        number = fan_with(max(fan_with(bucket) // 2 // (span // wanted.grain.length), 1))
         return [Share(place, number) for place in range(number)]
 
     async def by_bucket(self, wanted: Wanted) -> AsyncIterator[tuple[int, Cells]]:
@@ -213,7 +237,7 @@ class Blocks:
         form: Form,
         lost: set[tuple[str, str]] | None,
     ) -> Sequence[Found]:
-        found = []
+        found, times = [], wanted.all_times
         for row in rows:
             single = row.tag in SHORTER or row.until - row.at == wanted.grain.length
             if single and not wanted.has(row.aa_id, row.tag, row.at):
@@ -226,8 +250,9 @@ class Blocks:
                 lost.add((row.aa_id, row.tag))
                 continue
             if not single:
-                cells = cells.chosen(_at_times(cells, wanted, row.aa_id, row.tag))
-            if len(cells):
+                asked = [window_number(at) for at in times if wanted.has(row.aa_id, row.tag, at)]
+                cells = cells.chosen(np.isin(cells.keys["at"], asked))
+            if len(cells) or row.tag in SHORTER:  # without cells nothing shorter has any either
                 found.append(Found(row.aa_id, row.tag, row.bucket, row.at, cells))
         return found
 
@@ -266,11 +291,6 @@ def types_of(codes: Collection[str], tag: Tag | None = Tag.REQUESTS) -> frozense
     )
 
 
-def _at_times(cells: Cells, wanted: Wanted, aa_id: str, tag: str) -> Flags:
-    asked = [window_number(at) for at in wanted.all_times if wanted.has(aa_id, tag, at)]
-    return np.isin(cells.keys["at"], asked)
-
-
 def _parameters(wanted: Wanted) -> dict[str, Any]:
     times = wanted.all_times
     ats = sorted(times | {wanted.grain.settled_start(at) for at in times})
@@ -305,93 +325,7 @@ def _query(*, of_aas: bool, in_buckets: bool, times: bool) -> sa.Select[Any]:
     )
 
 
-async def summed_with_longer(
-    tx: Transaction,
-    blocks: Blocks,
-    wanted: Sequence[Wanted],
-    by: Sequence[str],
-    form: Form,
-    most: timedelta | None = None,
-) -> Cells:
-    """Returns the sums of what is wanted, as `Blocks.summed` does, from fewer blocks.
-
-    Longer sums are read first, the longest before the others, and then whatever they were not found
-    for. None is longer than `most`, such as the step of a chart.
-    """
-    total = RunningSum(by, times=form.times)
-    for one in wanted:
-        rest = one
-        for tier in (Tier.LONGEST, Tier.LONG):
-            if one.grain is not Grain.WINDOW and (most is None or one.grain.usual(tier) <= most):
-                rest = await _add_longer(tx, blocks, total, rest, form, tier)
-        await blocks.add(total, rest, form)
-    return await asyncio.to_thread(total.total)
-
-
-async def _add_longer(
-    tx: Transaction, blocks: Blocks, total: RunningSum, wanted: Wanted, form: Form, tier: Tier
-) -> Wanted:
-    """Adds longer sums of which all times are wanted; returns what is wanted besides."""
-    whole = _whole(wanted, tier)
-    found = await blocks.add(total, _longer_of(wanted, whole, tier), form) if whole else set()
-    if not found:
-        return wanted
-    used = {SeriesKey(one.aa_id, SHORTER[one.tag], one.at) for one in found}
-    begins = {one.at for one in used}
-    shorter = await _with_shorter(tx, wanted, {begin: whole[begin] for begin in begins}, form)
-    left = {
-        SeriesKey(aa_id, tag, at)
-        for begin, others in shorter.items()
-        for aa_id, tag in others
-        if SeriesKey(aa_id, tag, begin) not in used
-        for at in whole[begin]
-        if wanted.has(aa_id, tag, at)
-    }
-    replaced = {SeriesKey(one.aa_id, one.tag, at) for one in used for at in whole[one.at]}
-    times = wanted.times - {at for begin in begins for at in whole[begin]}
-    only = frozenset((wanted.only - replaced) | left)
-    return replace(wanted, times=times, only=only)
-
-
-def _longer_of(wanted: Wanted, whole: Mapping[datetime, Sequence[datetime]], tier: Tier) -> Wanted:
-    """Returns the longer sums of which all times are wanted, if there are any."""
-
-    def named(keys: Iterable[SeriesKey]) -> set[SeriesKey]:
-        return {
-            SeriesKey(one.aa_id, LONGER[tier][one.tag], wanted.grain.longer(tier, one.at)[0])
-            for one in keys
-        }
-
-    def is_whole(key: SeriesKey) -> bool:
-        times = whole.get(key.at, ())
-        return bool(times) and all(wanted.has(key.aa_id, SHORTER[key.tag], at) for at in times)
-
-    of_all = frozenset(begin for begin, times in whole.items() if wanted.times.issuperset(times))
-    without = {key for key in named(wanted.without) if not is_whole(key)}
-    only = {key for key in named(wanted.only) if is_whole(key)}
-    tags = tuple(LONGER[tier][tag] for tag in wanted.tags if tag in LONGER[tier])
-    return Wanted(wanted.grain, tags, wanted.aa_id, of_all, frozenset(without), frozenset(only))
-
-
-def _whole(wanted: Wanted, tier: Tier) -> dict[datetime, list[datetime]]:
-    """Returns the times of each longer one, by its begin, of which all are wanted of some."""
-    asked = wanted.all_times
-    spans = {wanted.grain.longer(tier, at) for at in asked}
-    found = {begin: wanted.grain.times(begin, end) for begin, end in spans}
-    return {begin: times for begin, times in found.items() if asked.issuperset(times)}
-
-
-async def _with_shorter(
-    tx: Transaction, wanted: Wanted, whole: Mapping[datetime, Sequence[datetime]], form: Form
-) -> Mapping[datetime, set[tuple[str, str]]]:
-    """Returns the AAs and tags with sums of some time of these, also in settled blocks."""
-    buckets, every = form.buckets, frozenset[datetime]().union(*whole.values())
-    conditions = _conditions(of_aas=wanted.aa_id is None, in_buckets=buckets is not None)
-    query = sa.select(_C.aa_id, _C.tag, _C.at, _C.until).distinct().where(*conditions)
-    values = {**_parameters(replace(wanted, times=every, only=frozenset())), "buckets": buckets}
-    found = defaultdict[datetime, set[tuple[str, str]]](set)
-    for aa_id, tag, at, until in await tx.connection.execute(query, values):
-        for begin, times in whole.items():
-            if at <= times[-1] and until > begin:
-                found[begin].add((aa_id, tag))
-    return found
+@cache
+def _spans_query(*, of_aas: bool, in_buckets: bool) -> sa.Select[Any]:
+    conditions = _conditions(of_aas=of_aas, in_buckets=in_buckets)
+    return sa.select(_C.aa_id, _C.tag, _C.at, _C.until).distinct().where(*conditions)

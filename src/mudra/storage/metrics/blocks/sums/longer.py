@@ -15,8 +15,9 @@ from mudra.metrics.payload.catalogue import window_number
 from mudra.metrics.rollup.damage import BlockDamaged
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.storage.database.transaction import Transaction
+from mudra.storage.metrics.blocks.fewest import summed_from_fewest
 from mudra.storage.metrics.blocks.grain import DERIVED, LONGER, Grain, Tier
-from mudra.storage.metrics.blocks.reading import Blocks, Form, Share, Wanted, summed_with_longer
+from mudra.storage.metrics.blocks.reading import Blocks, Form, Share, Wanted
 from mudra.storage.metrics.blocks.sums.derived import derived_tags, fan_for, has_times
 from mudra.storage.metrics.blocks.sums.settling import UNCHANGING_AFTER, lock_layout
 from mudra.storage.metrics.blocks.writing import Row, Series, delete, put, rows_of
@@ -70,7 +71,7 @@ async def _made(
         form = Form(times=has_times(series.tag), share=share)
         if tier is Tier.LONGEST:  # of those of the other tier, which are made before
             most = series.grain.usual(Tier.LONG)
-            sums = await summed_with_longer(tx, blocks, [wanted], _BY, form, most)
+            sums = await summed_from_fewest(blocks, [wanted], _BY, form, most)
         else:
             sums = await blocks.summed([wanted], _BY, form)
         fan = fan_for(series, sums, len(shares))
