@@ -21,6 +21,7 @@ from mudra.console.pages.levels.failing_now import FailingNow, failing_now, with
 from mudra.console.pages.levels.view import (
     BudgetRow,
     api_rows,
+    bars_from,
     budget_rows,
     missed_texts,
     months,
@@ -95,10 +96,14 @@ async def own_levels(page_context: PageContext) -> Outcome:
     reports = [each for which in (own, _NETWORK) for each in await service.list(which)]
     has_own = page_context.member.entity_type != "FIU"
     failing = await failing_now(page_context) if has_own else FailingNow()
+    zone = ZoneInfo(service.zone)
+    budgets = await _budgets(page_context, own, failing)
     facts = {
         "reports": reports,
+        "ranked": await service.league_months(),
         "has_own": has_own,
-        "budgets": await _budgets(page_context, own, failing),
+        "budgets": budgets,
+        "budget_month": f"{budgets[0].since.astimezone(zone):%Y-%m}" if budgets else "",
         "failing": failing.lines,
         "rule": await service.rule_now(page_context.now),
     }
@@ -200,6 +205,7 @@ async def _report_page(
         "path": path,
         "columns": columns(),
         "rows": api_rows(report),
+        "bars_from": int(bars_from(report)),
         "missed": missed_texts(report),
         "others": others(report),
         "spans": [(each, fate_text(each.fate), cause_words(each.cause)) for each in report.spans],
