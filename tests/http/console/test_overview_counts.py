@@ -22,9 +22,9 @@ def test_issued_and_refused_tokens_are_counted_since_the_beginning_of_yesterday(
     assert browser.sign_in(member.email).status_code == 303
     page = f"/console/entity/{member.entity_id}"
 
-    service.wait_until(lambda: "Refused in these days</dt><dd>1<" in browser.get(page).text)
+    service.wait_until(lambda: "Refused in 2 days</dt><dd>1<" in browser.get(page).text)
 
-    assert "Tokens today and yesterday (UTC)</dt><dd>1<" in browser.get(page).text
+    assert "Tokens in 2 days (UTC)</dt><dd>1<" in browser.get(page).text
 
 
 def test_the_overview_of_a_fiu_leads_to_what_is_wrong_at_a_fip_that_it_follows(

@@ -5,6 +5,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.localization.display_zone import display_zone
 from mudra.localization.duration import span_text
@@ -14,6 +15,8 @@ from mudra.timeline.happening import Happening, HappeningKind
 _MAX_LANES: Final = 12
 """More are in the table alone."""
 _MAX_TICKS: Final = 4
+_FEW_TICKS: Final = 2
+"""So many have room on a phone, too."""
 _MARGIN: Final = 0.03
 """Before the first event, of the time that is drawn."""
 _LEAST_DRAWN: Final = timedelta(hours=1)
@@ -177,4 +180,4 @@ def _ticks(within: TimeRange, zone: tzinfo) -> list[Tick]:
         same_day = bool(found) and found[-1].at.date() == at.date()
         found.append(Tick(at, place(at), len(found) % 2 == 1, same_day))
         number += 1
-    return found
+    return found if len(found) > _FEW_TICKS else [replace(one, is_second=False) for one in found]

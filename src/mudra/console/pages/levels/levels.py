@@ -51,6 +51,8 @@ from mudra.shared.refusal import Refusal
 _WORD: Final = "levels"
 _NETWORK: Final = ""
 _MONTH: Final = 7
+_MAX_MISSED: Final = 24
+"""Reports that are read for what they missed: the latest ones."""
 _MAX_BUDGETS: Final = 100
 """The emptiest ones: a nation has thousands."""
 _PDF: Final = "application/pdf"
@@ -100,6 +102,7 @@ async def own_levels(page_context: PageContext) -> Outcome:
     budgets = await _budgets(page_context, own, failing)
     facts = {
         "reports": reports,
+        "missed": await service.reports.missed([each.report_id for each in reports[:_MAX_MISSED]]),
         "ranked": await service.league_months(),
         "has_own": has_own,
         "budgets": budgets,
