@@ -20,7 +20,7 @@ _FEW_TICKS: Final = 2
 _MARGIN: Final = 0.03
 """Before the first event, of the time that is drawn."""
 _LEAST_DRAWN: Final = timedelta(hours=1)
-_APART: Final = 3.5
+_APART: Final = 6
 """Percent: dots that are nearer cover each other, on phones too."""
 _LEAST_WIDTH: Final = 0.4
 """Percent: what is short is still seen."""

@@ -85,6 +85,7 @@ def _audit(people: _People, entity: str, *, all_succeeded: bool) -> Table[AuditR
             ),
         ),
         first_sort="-at",
+        rows=15,
     )
 
 
