@@ -13,7 +13,8 @@ from msgspec import Struct
 from mudra.audit.event import Caller
 from mudra.audit.search_store import AuditSearch
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.member import MemberStatus, NotYourEntity, Role, able_admins
+from mudra.identity.memberships.invitation_store import Invitations
+from mudra.identity.memberships.member import MemberStatus, NotYourEntity, able_admins
 from mudra.identity.memberships.member_search import MemberFilter
 from mudra.identity.memberships.member_search_store import MemberSearch
 from mudra.identity.memberships.membership_store import Memberships
@@ -133,11 +134,10 @@ async def member_attention(
     found = sorted(found, key=_harm, reverse=True)
     burns = await tx.service(BudgetService).of_now(used.now, entity_id=entity_id, in_danger=True)
     days = await AuditSearch(tx).tokens_by_day(entity_id, _beginning_of_yesterday(used.now))
-    admins = await Memberships(tx).admins(entity_id)
     facts = Facts(
         entity_type=member.entity_type,
         used=used,
-        able_admins=able_admins(admins),
+        able_admins=able_admins(await Memberships(tx).admins(entity_id)),
         record=await tx.service(Registry).record(entity_id),
         missing=await _missing_windows(tx, entity_id, member.entity_type, used.now),
         now=used.now,
@@ -145,7 +145,7 @@ async def member_attention(
         held=await tx.service(HeldReportService).waiting_of(entity_id),
         tokens=sum(day.issued for day in days),
         refused=sum(day.refused for day in days),
-        awaits_admin=any(one.role is Role.ADMIN and one.invited_until for one in admins),
+        awaits_admin=await Invitations(tx).awaits_admin(entity_id),
         gets_tokens=member.status == MemberStatus.ACTIVE.value,
         reaching=reaching,
         names=await tx.service(HealthService).names() if reaching or found else NO_NAMES,

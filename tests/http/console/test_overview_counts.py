@@ -59,3 +59,19 @@ def test_a_member_without_a_registration_reads_of_no_live_entry(service: Service
     assert "You have no live registration: until you do, any address gets tokens." in shown
     for untrue in ("live entry", "switch the binding off", "registered key", ">watched<"):
         assert untrue not in shown
+
+
+def test_an_only_admin_reads_that_another_one_is_invited(service: Service) -> None:
+    member = new_member(service)
+    browser, page = reader(service), f"/console/entity/{member.entity_id}"
+    assert browser.sign_in(member.email).status_code == 303
+    alone = browser.get(page).text
+    assert ("no one can reset the secret" in alone, "Another one is invited" in alone) == (True, False)
+
+    invited = {"email": f"second.{member.email}", "name": "Second", "role": "reader"}
+    assert browser.act(f"{page}/people", f"{page}/people/add", **invited).status_code == 303
+    assert "Another one is invited" not in browser.get(page).text
+    invited |= {"email": f"third.{member.email}", "role": "admin"}
+    assert browser.act(f"{page}/people", f"{page}/people/add", **invited).status_code == 303
+
+    assert "Another one is invited, and has not accepted yet." in browser.get(page).text
