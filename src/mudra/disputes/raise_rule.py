@@ -88,6 +88,11 @@ def days_within(start: datetime, end: datetime) -> tuple[date, date]:
     return start.astimezone(_INDIA).date(), (end - _MOMENT).astimezone(_INDIA).date()
 
 
+def last_day_over(now: datetime) -> date:
+    """Return the latest day that is over, which is the first that can be contested."""
+    return now.astimezone(_INDIA).date() - _DAY
+
+
 def contested(
     command: RaiseCommand, incident: Incident | None, now: datetime
 ) -> Contested | ValueRefused:

@@ -152,6 +152,17 @@ class Reports:
         rows = await self._tx.connection.execute(query.limit(limit))
         return [Listed(*row) for row in rows]
 
+    async def missed(self, report_ids: Collection[str]) -> Mapping[str, int]:
+        """Returns how many targets each of these versions missed; none of one without a target."""
+        query = sa.select(_R.report_id, _R.report).where(is_among(_R.report_id, report_ids))
+        rows = await self._tx.connection.execute(query)
+        figures = {str(report_id): read_report(bytes(text)).figures for report_id, text in rows}
+        return {
+            report_id: sum(one.met is False for one in found)
+            for report_id, found in figures.items()
+            if any(one.met is not None for one in found)
+        }
+
     async def find(self, report_id: str) -> tuple[Listed, Signed] | None:
         """Returns a version with its text and signature."""
         row = (

@@ -13,6 +13,7 @@ from msgspec import Struct
 from mudra.audit.event import Caller
 from mudra.audit.search_store import AuditSearch
 from mudra.identity.accounts.user import User
+from mudra.identity.memberships.invitation_store import Invitations
 from mudra.identity.memberships.member import MemberStatus, NotYourEntity, able_admins
 from mudra.identity.memberships.member_search import MemberFilter
 from mudra.identity.memberships.member_search_store import MemberSearch
@@ -107,6 +108,8 @@ class Facts(Struct, frozen=True):
     """The names of members, by ID."""
     budgets: Sequence[StoredBurn] = ()
     """Error budgets of the month that are used up."""
+    awaits_admin: bool = False
+    """Whether someone is invited to be an admin, and has not accepted."""
 
 
 class MemberAttention(Struct, frozen=True):
@@ -142,6 +145,7 @@ async def member_attention(
         held=await tx.service(HeldReportService).waiting_of(entity_id),
         tokens=sum(day.issued for day in days),
         refused=sum(day.refused for day in days),
+        awaits_admin=await Invitations(tx).awaits_admin(entity_id),
         gets_tokens=member.status == MemberStatus.ACTIVE.value,
         reaching=reaching,
         names=await tx.service(HealthService).names() if reaching or found else NO_NAMES,
@@ -192,7 +196,7 @@ def action_items(facts: Facts) -> Sequence[ActionItem]:
         *_held(facts.held),
         *(_budget(one.burn) for one in facts.budgets),
         *_registration(facts.record),
-        *_people(facts.able_admins),
+        *_people(facts),
     ]
     return sorted(items, key=lambda item: item.weight)
 
@@ -381,9 +385,12 @@ def _registration(record: Record | None) -> Sequence[ActionItem]:
     return []
 
 
-def _people(able: int) -> Sequence[ActionItem]:
-    if able > 1:
+def _people(facts: Facts) -> Sequence[ActionItem]:
+    if facts.able_admins > 1:
         return []
     what = gettext("Only one admin can act")
     why = gettext("When that person is away, no one can reset the secret.")
+    if facts.awaits_admin:
+        why = gettext("Another one is invited, and has not accepted yet.")
+        return [ActionItem(Weight.GOOD_TO_KNOW, what, why, "people", gettext("People"))]
     return [ActionItem(Weight.GOOD_TO_KNOW, what, why, "people", gettext("Add one"))]

@@ -322,3 +322,19 @@ def test_a_member_has_ten_open_disputes_at_most(service: Service) -> None:
 
     assert (over.status_code, "10 disputes" in over.text) == (409, True)
     assert (comment["dispute"]["state"], comment["dispute"]["waitsFor"]) == ("noted", None)
+
+
+def test_a_fiu_comments_on_an_incident_and_has_no_figure_to_contest(service: Service) -> None:
+    fiu, fip = new_member(service, "FIU"), new_member(service, "FIP")
+    incident_id = open_incident(service, fip.entity_id)
+    browser, page = reader(service), f"/console/entity/{fiu.entity_id}/disputes"
+    assert browser.sign_in(fiu.email).status_code == 303
+
+    shown = browser.get(f"{page}?about=incident&incident_id={incident_id}").text
+    assert "there is no figure about" in shown
+    assert 'id="about"' not in shown
+    assert f'value="{incident_id}"' in shown
+    said = {"kind": "comment", "about": "incident", "incident_id": incident_id, "text": "Ours too."}
+    assert browser.act(page, page, **said).status_code == 303
+    listed = browser.get(page).text
+    assert 0 < listed.index('id="listed"') < listed.index('id="raise"')

@@ -105,7 +105,7 @@ def test_an_aa_sees_whether_a_failing_fip_fails_for_others_too(service: Service)
     assert all("Others are well" in row for row in rows if alone in row)
     assert all("Others see it too" in row for row in rows if shared in row)
     assert len(rows) == 8
-    assert answers.count("of the 5 AAs with enough calls)") == 8
+    assert answers.count("of the 5 AAs with enough calls") == 8
     assert not any(aa.aa_id in answers for aa in others)
 
 

@@ -22,9 +22,9 @@ def test_issued_and_refused_tokens_are_counted_since_the_beginning_of_yesterday(
     assert browser.sign_in(member.email).status_code == 303
     page = f"/console/entity/{member.entity_id}"
 
-    service.wait_until(lambda: "Refused since then</dt><dd>1<" in browser.get(page).text)
+    service.wait_until(lambda: "Refused in 2 days</dt><dd>1<" in browser.get(page).text)
 
-    assert "Tokens since yesterday (UTC)</dt><dd>1<" in browser.get(page).text
+    assert "Tokens in 2 days (UTC)</dt><dd>1<" in browser.get(page).text
 
 
 def test_the_overview_of_a_fiu_leads_to_what_is_wrong_at_a_fip_that_it_follows(
@@ -44,7 +44,7 @@ def test_the_overview_of_a_fiu_leads_to_what_is_wrong_at_a_fip_that_it_follows(
     assert bank not in of_stranger
     first, _, rest = of_stranger.partition('id="attention"')[2].partition("No registration yet")
     assert f"/health/incidents/{incident_id}" in first
-    assert "You get no alarms about it: you follow no FIP." in first
+    assert "You get no alarms about FIPs: you follow none." in of_stranger
     assert incident_id not in rest
     assert "Joining the network: 2 of 5 steps done" in of_stranger
 
@@ -56,6 +56,23 @@ def test_a_member_without_a_registration_reads_of_no_live_entry(service: Service
 
     shown = browser.get(f"/console/entity/{fiu.entity_id}/addresses").text
 
-    assert "You have no live registration: until you do, every address gets tokens." in shown
+    assert "You have no live registration: until you do, any address gets tokens." in shown
     for untrue in ("live entry", "switch the binding off", "registered key", ">watched<"):
         assert untrue not in shown
+
+
+def test_an_only_admin_reads_that_another_one_is_invited(service: Service) -> None:
+    member = new_member(service)
+    browser, page = reader(service), f"/console/entity/{member.entity_id}"
+    assert browser.sign_in(member.email).status_code == 303
+    alone = browser.get(page).text
+    assert "no one can reset the secret" in alone
+    assert "Another one is invited" not in alone
+
+    invited = {"email": f"second.{member.email}", "name": "Second", "role": "reader"}
+    assert browser.act(f"{page}/people", f"{page}/people/add", **invited).status_code == 303
+    assert "Another one is invited" not in browser.get(page).text
+    invited |= {"email": f"third.{member.email}", "role": "admin"}
+    assert browser.act(f"{page}/people", f"{page}/people/add", **invited).status_code == 303
+
+    assert "Another one is invited, and has not accepted yet." in browser.get(page).text

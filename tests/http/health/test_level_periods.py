@@ -33,7 +33,7 @@ def test_of_a_time_without_any_report_there_is_no_report_of_levels(
 
 
 def test_a_month_that_goes_on_is_named(health_service: Service) -> None:
-    month = f"{health_service.advance('PT0S'):%Y-%m}"
+    month = f"{health_service.advance('PT0S').astimezone(INDIA):%Y-%m}"
 
     answer = made(health_service, month=month)
 

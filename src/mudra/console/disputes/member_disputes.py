@@ -17,7 +17,7 @@ from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.disputes.dispute import MEMBER_ACTS, About, Act, Dispute, Kind, Side
 from mudra.disputes.dispute_service import DisputeService, NoSuchDispute
 from mudra.disputes.evidence import MAX_BYTES, read_base64
-from mudra.disputes.raise_rule import CONTEST_WITHIN, RaiseCommand
+from mudra.disputes.raise_rule import CONTEST_WITHIN, RaiseCommand, last_day_over
 from mudra.disputes.step_rule import MAX_TEXT, StepCommand
 from mudra.http.auth.gates import ADMIN, READER
 from mudra.http.request.body.request_body import TEXT_LIMITS
@@ -169,6 +169,7 @@ async def _list_page(page_context: PageContext, form: RefusedForm) -> Outcome:
         ],
         "path": member_path(entity_id, _DISPUTES),
         "apis": [(code, api_names(code)) for code in TYPE_OF_API],
+        "last_day": last_day_over(page_context.now).isoformat(),
         "within_days": CONTEST_WITHIN.days,
         "max_text": MAX_TEXT,
     }

@@ -16,7 +16,7 @@ if (form) {
     const reader = new FileReader();
     reader.addEventListener("load", () => {
       form.elements.content.value = reader.result.slice(reader.result.indexOf(",") + 1);
-      form.elements.name.value = form.elements.name.value || file.name.slice(-100);
+      form.elements.name.value = file.name.slice(-100);
     });
     reader.readAsDataURL(file);
   });

@@ -1,10 +1,11 @@
 """Events of a timeline drawn over their time: a lane for each that lasts, one for all others."""
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.localization.display_zone import display_zone
 from mudra.localization.duration import span_text
@@ -14,9 +15,13 @@ from mudra.timeline.happening import Happening, HappeningKind
 _MAX_LANES: Final = 12
 """More are in the table alone."""
 _MAX_TICKS: Final = 4
+_FEW_TICKS: Final = 2
+"""So many have room on a phone, too."""
 _MARGIN: Final = 0.03
 """Before the first event, of the time that is drawn."""
 _LEAST_DRAWN: Final = timedelta(hours=1)
+_APART: Final = 6
+"""Percent: dots that are nearer cover each other, on phones too."""
 _LEAST_WIDTH: Final = 0.4
 """Percent: what is short is still seen."""
 _LASTING: Final = (
@@ -40,6 +45,8 @@ class Lane(Struct, frozen=True):
     ends: datetime | None
     severity: str
     is_open: bool
+    is_within_a_day: bool
+    """Whether the hour of its end is enough: it ends on the day on which it begins."""
     lasts: str
     """Empty for one that is open, or has not begun."""
     tone: str
@@ -49,10 +56,11 @@ class Lane(Struct, frozen=True):
 
 
 class Dot(Struct, frozen=True):
-    """One event that only happens, with its text for the pointer."""
+    """Events that only happen, so near to each other that one dot counts them; with their texts."""
 
     text: str
     x: float
+    count: int = 1
 
 
 class Tick(Struct, frozen=True):
@@ -92,10 +100,22 @@ def picture_of(
     return Picture(
         [_lane(one, within, now, text(one), link(one)) for one in lasting[:_MAX_LANES]],
         max(len(lasting) - _MAX_LANES, 0),
-        [Dot(text(one), place(one.at)) for one in events if not _lasts(one)],
+        _dots([Dot(text(one), place(one.at)) for one in events if not _lasts(one)]),
         _ticks(within, display_zone().info),
         min(one.at for one in events) if events and within.start > chosen.start else None,
     )
+
+
+def _dots(dots: Iterable[Dot]) -> list[Dot]:
+    """Returns the dots, those that would cover each other as one."""
+    found = list[Dot]()
+    for one in sorted(dots, key=lambda one: one.x):
+        if found and one.x - found[-1].x < _APART:
+            last = found[-1]
+            found[-1] = Dot(f"{last.text}\n{one.text}", last.x, last.count + 1)
+        else:
+            found.append(one)
+    return found
 
 
 def _drawn(events: Sequence[Happening], within: TimeRange) -> TimeRange:
@@ -137,11 +157,17 @@ def _lane(one: Happening, within: TimeRange, now: datetime, text: str, link: str
         one.until,
         one.severity,
         _is_open(one),
+        one.until is not None and _day(one.until) == _day(begins),
         span_text(one.until - begins) if has_ended and one.until else "",
         one.severity or _OTHER,
         min(x, 100 - width),
         width,
     )
+
+
+def _day(at: datetime) -> date:
+    """Returns the day of a moment, where the page is read."""
+    return at.astimezone(display_zone().info).date()
 
 
 def _ticks(within: TimeRange, zone: tzinfo) -> list[Tick]:
@@ -154,4 +180,4 @@ def _ticks(within: TimeRange, zone: tzinfo) -> list[Tick]:
         same_day = bool(found) and found[-1].at.date() == at.date()
         found.append(Tick(at, place(at), len(found) % 2 == 1, same_day))
         number += 1
-    return found
+    return found if len(found) > _FEW_TICKS else [replace(one, is_second=False) for one in found]

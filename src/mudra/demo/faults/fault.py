@@ -41,7 +41,7 @@ class FaultKind(enum.StrEnum):
 DESCRIPTIONS: Final[Mapping[FaultKind, str]] = {
     FaultKind.EXPIRED_SECRET: translatable("every secret is refused as expired"),
     FaultKind.GRACE_WARNING: translatable(
-        "the secret works as an old one in its grace period: message and Sunset header"
+        "tokens come with the warning of an old secret: a message and the header Sunset"
     ),
     FaultKind.KEY_CHANGE: translatable("a new key signs; tokens of the previous one stay valid"),
     FaultKind.KEY_DROP: translatable("a new key signs; tokens of the previous one are refused"),

@@ -94,6 +94,11 @@ class Invitations:
         which = {"entity_id": entity_id, "now": await self._tx.now()}
         return _read(await self._tx.connection.execute(_PENDING, which))
 
+    async def awaits_admin(self, entity_id: str) -> bool:
+        """Return whether someone is invited to be one more admin, and may still accept."""
+        pending = await self.pending(entity_id)
+        return any(one.role is Role.ADMIN and not one.takes_over for one in pending)
+
     async def find(self, token_hash: bytes) -> Invitation | None:
         """Find an invitation by its link, and hold its entity's lock and its own from here on.
 

@@ -93,7 +93,7 @@ def trend_of(within: TimeRange) -> TimeRange:
 
 
 def weeks_table() -> Table[Funnel]:
-    """Returns the table by week: the share of each step that was done, in percent."""
+    """Returns the table by week: the share of each step that was lost, in percent."""
     return Table(
         "weeks",
         translatable("Weeks"),
@@ -133,7 +133,7 @@ def subjects_table(
 ) -> Table[Funnel]:
     """Returns the table by FIP or AA, those that lose the largest share of a step first.
 
-    It has the calls, and the share of each step that was done.
+    It has the calls, and the share of each step that was lost.
     """
     return Table(
         name,
@@ -158,6 +158,7 @@ def subjects_table(
             Column[Funnel]("id", translatable("Entity ID"), subject, "file"),
         ),
         first_sort="-lost",
+        rows=12,
     )
 
 
@@ -173,7 +174,7 @@ def _share(stage: Stage, name: str) -> Column[Funnel]:
     return Column[Funnel](
         stage.value,
         name,
-        lambda one: percentage(one.step(stage).done_share, 1),
+        lambda one: percentage(one.step(stage).lost_share, 1),
         "number",
         tone=lambda one: "bad" if _is_bad(one.step(stage)) else "quiet",
     )

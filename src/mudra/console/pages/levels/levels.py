@@ -21,6 +21,7 @@ from mudra.console.pages.levels.failing_now import FailingNow, failing_now, with
 from mudra.console.pages.levels.view import (
     BudgetRow,
     api_rows,
+    bars_from,
     budget_rows,
     missed_texts,
     months,
@@ -50,6 +51,8 @@ from mudra.shared.refusal import Refusal
 _WORD: Final = "levels"
 _NETWORK: Final = ""
 _MONTH: Final = 7
+_MAX_MISSED: Final = 24
+"""Reports that are read for what they missed: the latest ones."""
 _MAX_BUDGETS: Final = 100
 """The emptiest ones: a nation has thousands."""
 _PDF: Final = "application/pdf"
@@ -95,10 +98,15 @@ async def own_levels(page_context: PageContext) -> Outcome:
     reports = [each for which in (own, _NETWORK) for each in await service.list(which)]
     has_own = page_context.member.entity_type != "FIU"
     failing = await failing_now(page_context) if has_own else FailingNow()
+    zone = ZoneInfo(service.zone)
+    budgets = await _budgets(page_context, own, failing)
     facts = {
         "reports": reports,
+        "missed": await service.reports.missed([each.report_id for each in reports[:_MAX_MISSED]]),
+        "ranked": await service.league_months(),
         "has_own": has_own,
-        "budgets": await _budgets(page_context, own, failing),
+        "budgets": budgets,
+        "budget_month": f"{budgets[0].since.astimezone(zone):%Y-%m}" if budgets else "",
         "failing": failing.lines,
         "rule": await service.rule_now(page_context.now),
     }
@@ -200,6 +208,7 @@ async def _report_page(
         "path": path,
         "columns": columns(),
         "rows": api_rows(report),
+        "bars_from": int(bars_from(report)),
         "missed": missed_texts(report),
         "others": others(report),
         "spans": [(each, fate_text(each.fate), cause_words(each.cause)) for each in report.spans],

@@ -19,7 +19,7 @@ from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.levels.level_service import LevelService
-from mudra.levels.months import month_before, month_name, month_of
+from mudra.levels.months import month_before, month_name
 from mudra.levels.printing.league import NO_LEAGUE, Place
 from mudra.localization.language import translatable
 from mudra.shared.entity_type import EntityType
@@ -118,7 +118,7 @@ async def _league_page(page_context: PageContext, path: str) -> Outcome:
         "view": view,
         "month": asked.month,
         "months": known if asked.month in known else [asked.month, *known],
-        "first": month_of(page_context.now, zone).end if not known else None,
+        "is_empty": not known,
         "role": asked.role,
     }
     return RenderedPage("league.html", facts)

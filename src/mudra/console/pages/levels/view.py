@@ -29,6 +29,7 @@ _DRAWING: Final = Markup(
 )
 _TRACK: Final = Markup('<rect class="track" x="1" y="4" width="{}" height="10"/>').format(_WIDTH)
 _PLACES: Final = 2
+_TEN: Final = 10
 _WHOLE: Final = 100
 """Percent."""
 _MONTHS: Final = 24
@@ -68,7 +69,18 @@ class Other(Struct, frozen=True):
 
 def api_rows(report: Report) -> list[ApiRow]:
     """Returns a row for each API, all of them together first."""
-    return [_row(api, found) for api, found in report.by_api(labels.COLUMNS).items()]
+    start = bars_from(report)
+    return [_row(api, found, start) for api, found in report.by_api(labels.COLUMNS).items()]
+
+
+def bars_from(report: Report) -> float:
+    """Returns where the bars begin, in percent: at 90, or at the whole ten below the lowest."""
+    shares = [share for one in report.figures if (share := _bar_share(one)) is not None]
+    return min(labels.BARS_FROM, _TEN * (min(shares, default=labels.BARS_FROM) // _TEN))
+
+
+def _bar_share(one: Figure) -> float | None:
+    return one.value if one.measure in {Measure.AVAILABILITY, Measure.SUCCESS} else None
 
 
 def missed_texts(report: Report) -> list[str]:
@@ -114,7 +126,7 @@ def others(report: Report) -> list[Other]:
     ]
 
 
-def _row(api: str, found: Mapping[Measure, Figure]) -> ApiRow:
+def _row(api: str, found: Mapping[Measure, Figure], start: float) -> ApiRow:
     numbers = [_shown(found[one]) if one in found else None for one in labels.COLUMNS]
     up = found.get(Measure.AVAILABILITY)
     name = labels.api_text(api)
@@ -123,7 +135,7 @@ def _row(api: str, found: Mapping[Measure, Figure]) -> ApiRow:
         numbers,
         labels.down_text(up),
         bool(up and up.down_windows),
-        _bar(up or found[Measure.SUCCESS]),
+        _bar(up or found[Measure.SUCCESS], start),
         api == ALL_APIS or any(one.met is False for one in found.values()),
     )
 
@@ -140,15 +152,16 @@ def _shown(one: Figure) -> Shown:
     )
 
 
-def _bar(one: Figure) -> Markup:
-    """Draws a share from 90 % on: filled where the target is met, an outline where it is missed."""
+def _bar(one: Figure, start: float) -> Markup:
+    """Draws a share from `start`: filled where the target is met, an outline where it is missed."""
     if one.value is None:
         return Markup("")
-    length = labels.bar_part(one.value) * _WIDTH
+    part = _WIDTH / (_WHOLE - start)
+    length = max(one.value - start, 0.0) * part
     drawn = (_OUTLINE if one.met is False else _FILLED).format(length)
     mark = Markup("")
-    if one.target is not None and one.target >= labels.BARS_FROM:
-        mark = _TARGET.format(labels.bar_part(one.target) * _WIDTH + 1)
+    if one.target is not None and one.target >= start:
+        mark = _TARGET.format((one.target - start) * part + 1)
     tone = "bad" if one.met is False else ""
     return _DRAWING.format(tone, _WIDTH + 4, _WIDTH // 2, _TRACK, drawn, mark)
 

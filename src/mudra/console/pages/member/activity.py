@@ -79,13 +79,13 @@ def _audit(people: _People, entity: str, *, all_succeeded: bool) -> Table[AuditR
                 translatable("Address"),
                 lambda row: visible_address(row) or None,
                 "code",
-                folded=True,
             ),
             Column[AuditRow](
                 "txn", translatable("Transaction"), lambda row: row.txn_id or None, folded=True
             ),
         ),
         first_sort="-at",
+        rows=15,
     )
 
 

@@ -44,7 +44,7 @@ from mudra.shared.refusal import Refusal
 INCIDENTS: Final = "health/incidents"
 """The pages of incidents, below that of an entity."""
 _CHANGES: Final = {
-    Change.OPENED: translatable("Found by the service: %(cause)s"),
+    Change.OPENED: translatable("Detected by Mudra: %(cause)s"),
     Change.REOPENED: translatable("Bad again: %(cause)s"),
     Change.GREW: translatable("Another symptom: %(cause)s"),
     Change.SHRANK: translatable("Fewer symptoms: %(cause)s"),
@@ -194,7 +194,11 @@ def seen_by(found: Incident, entity_id: str) -> str:
     if entity_id not in aas:
         if is_over:
             return ngettext("%(num)s AA saw it.", "%(num)s AAs saw it.", others)
-        return ngettext("%(num)s AA sees it.", "%(num)s AAs see it.", others)
+        return ngettext(
+            "%(num)s AA has seen it since it began.",
+            "%(num)s AAs have seen it since it began.",
+            others,
+        )
     if not others:
         only = translatable("Of all AAs only you see it.")
         return gettext(translatable("Of all AAs only you saw it.") if is_over else only)
@@ -202,7 +206,11 @@ def seen_by(found: Incident, entity_id: str) -> str:
         return ngettext(
             "You and %(num)s other AA saw it.", "You and %(num)s other AAs saw it.", others
         )
-    return ngettext("You and %(num)s other AA see it.", "You and %(num)s other AAs see it.", others)
+    return ngettext(
+        "You and %(num)s other AA have seen it since it began.",
+        "You and %(num)s other AAs have seen it since it began.",
+        others,
+    )
 
 
 def happened(stored: StoredIncident, names: Mapping[str, str]) -> Sequence[Happened]:
