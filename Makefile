@@ -95,11 +95,12 @@ lint-messages:
 programs: $(STAMP) ## find or install what tests need besides (INSTALL=0: no system packages)
 	@$(PROGRAMS)
 
-# The quick lints first. Types beside the tests: without a cache they keep one core busy for 40 s
-# while the other has nothing to do.
+# The quick lints first, while programs are fetched. Types beside the tests: without a cache they keep
+# one core busy for 40 s while the other has nothing to do.
 test: $(STAMP) ## everything that must hold before a change lands
-	@$(PROGRAMS) --brief
-	@$(BESIDE) $(filter-out lint-types,$(LINTS)) assets site
+	@$(PROGRAMS) --brief & programs=$$!; \
+		$(BESIDE) $(filter-out lint-types,$(LINTS)) assets site; linted=$$?; \
+		wait $$programs && exit $$linted
 	@$(MAKE) --no-print-directory -j 2 test-types test-all; failed=$$?; \
 		cat $(TYPES_LOG); exit $$failed
 

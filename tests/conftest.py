@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import structlog
 from hypothesis import settings
+from hypothesis import strategies as st
 from tests.support import cheap_keys, patient_http, shared_tls
 from tests.support.database.template_database import share
 from tests.support.depth import USUAL, examples
@@ -65,6 +66,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if option.processes > 1 and not option.collectonly:
         share_program()
         compile_templates()
+        st.characters(codec="utf-8").validate()  # looks at all of Unicode, once for all processes
 
 
 @pytest.fixture(scope="session", autouse=True)

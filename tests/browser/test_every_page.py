@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, in_thread
-from tests.support.depth import DEEP, with_every_change
+from tests.support.depth import DEEP, part, with_every_change
 from tests.support.process import running_service
 from tests.support.service import PASSWORD, Service
 from tests.support.whole_network import Network, a_network
@@ -45,7 +45,13 @@ def sign_in(visit: Visit, email: str) -> None:
 
 
 def are_sound(visit: Visit, pages: Sequence[Page]) -> None:
+    """Each page keeps the rules; a fifth of them with every change those of colors as well.
+
+    All pages have their colors of one sheet, and the tests of acts look at theirs with all rules.
+    """
+    colored = part(pages, 2)
     for one in pages:
+        visit.without_colors = one not in colored
         answer = visit.page.goto(visit.service.root + one.path)
         assert answer is not None
         assert answer.ok, one.path
@@ -55,11 +61,16 @@ def are_sound(visit: Visit, pages: Sequence[Page]) -> None:
             assert visit.violations() == [], (one.path, look)
         for width in visit.widths():
             assert visit.fits(), (one.path, width)
+    visit.without_colors = False
 
 
 def are_whole_in_hindi(visit: Visit, pages: Sequence[Page]) -> None:
-    """Words are longer in Hindi, and nothing sticks out; times are written as Hindi does."""
-    for one in pages:
+    """Words are longer in Hindi, and nothing sticks out; times are written as Hindi does.
+
+    A fifth of the pages with every change: that no English is left is asked of all without a
+    browser (tests/http/console), and head, menu, tables and forms are those of every page.
+    """
+    for one in part(pages, 0):
         visit.page.goto(visit.service.root + one.path)
         expect(visit.page.locator("html[lang=hi]")).to_be_attached()
         assert visit.page.evaluate(_LATIN_TIMES) == [], one.path
@@ -70,8 +81,7 @@ def are_whole_in_hindi(visit: Visit, pages: Sequence[Page]) -> None:
 def test_public_pages(tour: Visit, network: Network) -> None:
     pages = public_pages(network.fip.entity_id, levels=True)
     are_sound(tour, pages)
-    for one in pages[1:]:
-        are_whole_in_hindi(tour, [Page(one.name, f"{one.path}?lang=hi")])
+    are_whole_in_hindi(tour, [Page(one.name, f"{one.path}?lang=hi") for one in pages[1:]])
 
 
 BY_TYPE = {"overview", "health", "incident", "registration"}

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from tests.support.documents.blocks import Block, blocks_of, filled_in
@@ -14,6 +15,8 @@ from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.process import running_service
 from tests.support.service import Service
 
+INDIA = ZoneInfo("Asia/Kolkata")
+"""Whose months the reports are of: five hours and a half before those of UTC."""
 PAGE = "docs/how-to/service-levels.md"
 MADE = ("REPORT_ID", "TARGET_ID")
 """What the commands of the page name by its ID."""
@@ -35,7 +38,7 @@ def report(service: Service) -> datetime:
     """Push the last window of an AA; give the time."""
     aa = pushing_aa(service)
     assert aa.push(aa.requests()).status_code == 200
-    return datetime.fromtimestamp(service.wall(), UTC)
+    return datetime.fromtimestamp(service.wall(), INDIA)
 
 
 def set_by_reader(variables: Block) -> None:
@@ -61,7 +64,7 @@ def test_the_commands_of_the_guide_are_answered(
         "KAVERI-FIP": bank.entity_id,
         "$FROM": (today - timedelta(days=9)).isoformat(),
         "$TO": (today - timedelta(days=2)).isoformat(),
-        "$MONTH": f"{now.replace(day=1) - timedelta(days=2):%Y-%m}",
+        "$MONTH": f"{now.astimezone(INDIA).replace(day=1) - timedelta(days=2):%Y-%m}",
     }
     service.cli("login", bank.email, "--password-stdin", stdin=bank.password)
     variables, *blocks = [one for one in blocks_of(PAGE) if one.kind == "sh"]

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import structlog
 
 from mudra.identity.accounts.acts.send_link import send_requested_links
-from mudra.identity.accounts.people_store import People
 from mudra.identity.sign_in.guessing import is_alarming, notify_guessed_users, recent_failures
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
 from mudra.jobs.retry_delay import pause_after
@@ -13,8 +12,7 @@ from mudra.overview.mail_delivery import Delivered, Send, Undelivered, deliver_d
 from mudra.overview.mail_queue_store import MailAlarms, MailQueue
 from mudra.shared.mail.email_message import StoredEmail
 from mudra.storage.database.transaction import OpenTransaction
-from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
-from mudra.tokens.reminders.reminder_store import Reminders
+from mudra.tokens.reminders.remind import remind, to_remind
 
 _log = structlog.get_logger()
 
@@ -26,9 +24,8 @@ async def notify_people(open_transaction: OpenTransaction) -> None:
     """
     async with open_transaction() as tx:
         await notify_guessed_users(tx)
-        now = await People(tx).now()
-        candidates = await Reminders(tx).candidates(now + LOOK_AHEAD, now - LOOK_BACK)
-    for entity_id in candidates:
+        found = await to_remind(tx)
+    for entity_id in found:
         async with open_transaction() as tx:
             await remind(tx, entity_id)
 

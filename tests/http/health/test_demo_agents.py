@@ -21,8 +21,8 @@ PAST_THE_PUSH = "PT12M"
 @pytest.fixture(scope="module")
 def alive(tmp_path_factory):
     folder = tmp_path_factory.mktemp("alive") / "data"
-    # With a past of two hours: no test here looks at it.
-    with running_service(folder, "--demo", keeps_store=True, TEST_DEMO_DAYS="0.08") as service:
+    # With a past of less than two windows, which are not filled: no test here looks at it.
+    with running_service(folder, "--demo", keeps_store=True, TEST_DEMO_DAYS="0.01") as service:
         yield service
 
 

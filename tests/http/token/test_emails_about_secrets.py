@@ -1,7 +1,7 @@
 """Emails that a secret's life brings about: reset, reminders, an old one still in use."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import pytest
@@ -15,6 +15,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.people_store import People
 from mudra.identity.sign_in.attempt_store import Attempts
 from mudra.identity.sign_in.throttle import Counted, History
+from mudra.tokens.reminders.remind import to_remind
 
 WAITS_S = 21 * 3600
 """Of a hundred guesses, together; those from the fourteenth on wait 15 minutes each."""
@@ -35,6 +36,12 @@ def about(member: Member) -> list[str]:
 def expect(member: Member, *wanted: str) -> None:
     """Wait for exactly these letters."""
     until(lambda: about(member) == list(wanted), lambda: about(member))
+
+
+async def looked_at(dependencies: Dependencies) -> Sequence[str]:
+    """The entities that the next run of reminders takes one by one."""
+    async with dependencies.transaction() as tx:
+        return await to_remind(tx)
 
 
 def test_a_reset_is_notified_with_who_did_it_and_what_becomes_of_the_old_secret(own: Service):
@@ -83,6 +90,8 @@ def test_reminders_come_once_each_and_late_ones_as_one(own: Service):
     expect(member, contact, reset, expiry.format(30), expiry.format(5), ended)
     # The backup contact has read the same.
     assert subjects(own, operator) == subjects(own, member.email)[1:]
+    # And no later run has to look at the member, though its secret stays expired.
+    assert member.entity_id not in own.in_store(looked_at)
 
 
 def test_a_reminder_carries_the_date_for_the_calendar(own: Service):

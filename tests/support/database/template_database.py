@@ -92,7 +92,7 @@ def _shorten_log(data_dir: Path) -> None:
 
 
 def _do_what_is_rarely_due(url: str) -> None:
-    """Let no start on a copy run the jobs of an hour and of a day: a quarter of a start's CPU.
+    """Let no start on a copy run the jobs of an hour, a day and a week: a quarter of a start's CPU.
 
     They count as done for the next slot as well, which holds for one slot more: for an hour at
     least. One that is not named here, or at other times, runs at each start as it does elsewhere.
@@ -110,7 +110,11 @@ def _do_what_is_rarely_due(url: str) -> None:
             " ('clear-out', interval '1 hour', interval '17 minutes'),"
             " ('metrics-partitions', interval '1 hour', interval '7 minutes'),"
             " ('metrics-retention', interval '24 hours', interval '100 minutes'),"
-            " ('metrics-recount', interval '24 hours', interval '140 minutes')"
+            " ('metrics-settle', interval '1 hour', interval '23 minutes'),"
+            " ('metrics-recount', interval '24 hours', interval '140 minutes'),"
+            " ('level-reports', interval '24 hours', interval '70 minutes'),"
+            " ('level-budgets', interval '24 hours', interval '130 minutes'),"
+            " ('capacity-notices', interval '7 days', interval '2 days 160 minutes')"
             ") AS job (name, every, past)"
         )
 

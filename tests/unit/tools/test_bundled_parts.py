@@ -8,6 +8,7 @@ import sysconfig
 import tomllib
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -84,6 +85,7 @@ MEASURED: Final[dict[str, Callable[[], str]]] = {
 }
 
 
+@cache
 def locked() -> dict[str, set[str]]:
     """Versions of the packages of uv.lock, some by version of Python, and of the console's scripts."""
     found: dict[str, set[str]] = {}

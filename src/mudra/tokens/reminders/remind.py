@@ -4,7 +4,7 @@ One entity in one transaction, under the entity's lock: an email and its mark ar
 stored together, so that neither two nodes nor a crash sends it twice.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -59,8 +59,22 @@ def reminder_due(
 
 
 _CALLER: Final = Caller("system:reminders")
-LOOK_AHEAD: Final = timedelta(days=max(DAYS_BEFORE))
-LOOK_BACK: Final = timedelta(days=MAX_GRACE_DAYS)
+_LOOK_AHEAD: Final = timedelta(days=max(DAYS_BEFORE))
+_LOOK_BACK: Final = timedelta(days=MAX_GRACE_DAYS)
+
+
+async def to_remind(tx: Transaction) -> Sequence[str]:
+    """Return the entities of which something may be due, in order.
+
+    One that was reminded of all that has passed is none of them: its transaction would find so.
+    """
+    reminders, now = Reminders(tx), await tx.now()
+    found = set(await reminders.in_grace(now - _LOOK_BACK))
+    for one in await reminders.expiring(now + _LOOK_AHEAD):
+        due = reminder_due(made_at=one.made_at, expires_at=one.expires_at, done=one.done, now=now)
+        if due.done:
+            found.add(one.entity_id)
+    return sorted(found)
 
 
 async def remind(tx: Transaction, entity_id: str) -> None:
