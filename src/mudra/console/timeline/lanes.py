@@ -1,7 +1,7 @@
 """Events of a timeline drawn over their time: a lane for each that lasts, one for all others."""
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Final
 
 from msgspec import Struct
@@ -40,6 +40,8 @@ class Lane(Struct, frozen=True):
     ends: datetime | None
     severity: str
     is_open: bool
+    is_of_one_day: bool
+    """Whether it ends on the day that it began: then the hour of its end says all."""
     lasts: str
     """Empty for one that is open, or has not begun."""
     tone: str
@@ -49,9 +51,11 @@ class Lane(Struct, frozen=True):
 
 
 class Dot(Struct, frozen=True):
-    """One event that only happens, with its text for the pointer."""
+    """One event that only happens: its text, its page, and where it is drawn."""
 
     text: str
+    link: str
+    at: datetime
     x: float
 
 
@@ -92,7 +96,7 @@ def picture_of(
     return Picture(
         [_lane(one, within, now, text(one), link(one)) for one in lasting[:_MAX_LANES]],
         max(len(lasting) - _MAX_LANES, 0),
-        [Dot(text(one), place(one.at)) for one in events if not _lasts(one)],
+        [Dot(text(one), link(one), one.at, place(one.at)) for one in events if not _lasts(one)],
         _ticks(within, display_zone().info),
         min(one.at for one in events) if events and within.start > chosen.start else None,
     )
@@ -130,6 +134,8 @@ def _lane(one: Happening, within: TimeRange, now: datetime, text: str, link: str
     is_ahead = begins >= within.end
     width = 0.0 if is_ahead else min(max(end - x, _LEAST_WIDTH), 100 - x)
     has_ended = one.until is not None and one.until <= now
+    zone = display_zone().info
+    of_one_day = one.until is not None and _day(begins, zone) == _day(one.until, zone)
     return Lane(
         text,
         link,
@@ -137,11 +143,16 @@ def _lane(one: Happening, within: TimeRange, now: datetime, text: str, link: str
         one.until,
         one.severity,
         _is_open(one),
+        of_one_day,
         span_text(one.until - begins) if has_ended and one.until else "",
         one.severity or _OTHER,
         min(x, 100 - width),
         width,
     )
+
+
+def _day(at: datetime, zone: tzinfo) -> date:
+    return at.astimezone(zone).date()
 
 
 def _ticks(within: TimeRange, zone: tzinfo) -> list[Tick]:
