@@ -36,7 +36,7 @@ def test_its_pages_show_the_numbers_in_both_languages(health_service: Service) -
     assert f"{len(missed)} targets missed" in page
     assert len(shown) == len(missed)
     for one in missed:
-        failed = f"({one['whole'] - one['part']} failures of {one['whole']})"
+        failed = f"({one['whole'] - one['part']} of {one['whole']} calls failed"
         is_share = one["measure"] in {"availability", "success", "endedInData"}
         assert not is_share or any(failed in text.replace(",", "") for text in shown), one
     assert "सेवा स्तर" in hindi

@@ -1,4 +1,4 @@
-"""A report as pages show it: rows by API, and bars that print in black and white."""
+"""A report and budgets as pages show them."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -17,18 +17,22 @@ from mudra.localization.language import current, gettext, translatable
 
 _WIDTH: Final = 300
 _FILLED: Final = Markup('<rect x="1" y="4" width="{:.1f}" height="10" fill="currentColor"/>')
-_OUTLINE: Final = Markup(
-    '<rect x="1" y="4" width="{:.1f}" height="10" fill="currentColor"'
-    ' fill-opacity=".6" stroke="currentColor"'
-    ' stroke-dasharray="3 2"/>'
-)
-_TARGET: Final = Markup('<path d="M{:.1f} 0V18" stroke="currentColor" stroke-width="2"/>')
 _DRAWING: Final = Markup(
-    '<svg class="level {}" viewBox="0 0 {} 18" width="{}" height="18" aria-hidden="true">'
-    "{}{}{}</svg>"
+    '<svg class="level {}" viewBox="0 0 {} 18" width="{}" height="18" aria-hidden="true">{}{}</svg>'
 )
 _TRACK: Final = Markup('<rect class="track" x="1" y="4" width="{}" height="10"/>').format(_WIDTH)
 _PLACES: Final = 2
+_FAILURES: Final = {
+    Measure.AVAILABILITY: translatable(
+        "%(missed)s (%(failures)s of %(whole)s calls failed in outages)"
+    ),
+    Measure.SUCCESS: translatable("%(missed)s (%(failures)s of %(whole)s calls failed)"),
+    Measure.DATA: translatable(
+        "%(missed)s (%(failures)s of %(whole)s FI requests ended without data)"
+    ),
+    Measure.MISSING: translatable("%(missed)s (%(failures)s of %(whole)s reports are missing)"),
+}
+"""What the failures of a share are."""
 _WHOLE: Final = 100
 """Percent."""
 _MONTHS: Final = 24
@@ -54,7 +58,6 @@ class ApiRow(Struct, frozen=True):
     numbers: Sequence[Shown | None]
     down: str
     was_down: bool
-    bar: Markup
     comes_first: bool
     """Of all APIs together, or one that missed a target; the others fold."""
 
@@ -98,7 +101,7 @@ def _missed_text(one: Figure) -> str:
         return text
     failures = one.part if one.measure.at_most else one.whole - one.part
     return gettext(
-        "%(missed)s (%(failures)s failures of %(whole)s)",
+        _FAILURES[one.measure],
         missed=text,
         failures=current().number(failures),
         whole=current().number(one.whole),
@@ -123,7 +126,6 @@ def _row(api: str, found: Mapping[Measure, Figure]) -> ApiRow:
         numbers,
         labels.down_text(up),
         bool(up and up.down_windows),
-        _bar(up or found[Measure.SUCCESS]),
         api == ALL_APIS or any(one.met is False for one in found.values()),
     )
 
@@ -138,19 +140,6 @@ def _shown(one: Figure) -> Shown:
         one.uncertain,
         one.reporters,
     )
-
-
-def _bar(one: Figure) -> Markup:
-    """Draws a share from 90 % on: filled where the target is met, an outline where it is missed."""
-    if one.value is None:
-        return Markup("")
-    length = labels.bar_part(one.value) * _WIDTH
-    drawn = (_OUTLINE if one.met is False else _FILLED).format(length)
-    mark = Markup("")
-    if one.target is not None and one.target >= labels.BARS_FROM:
-        mark = _TARGET.format(labels.bar_part(one.target) * _WIDTH + 1)
-    tone = "bad" if one.met is False else ""
-    return _DRAWING.format(tone, _WIDTH + 4, _WIDTH // 2, _TRACK, drawn, mark)
 
 
 class BudgetRow(Struct, frozen=True):
@@ -209,7 +198,7 @@ def _budget_row(one: StoredBurn) -> BudgetRow:
         tone,
         one.month,
         one.until,
-        _DRAWING.format(tone, _WIDTH + 4, _WIDTH // 2, _TRACK, _FILLED.format(length), ""),
+        _DRAWING.format(tone, _WIDTH + 4, _WIDTH // 2, _TRACK, _FILLED.format(length)),
         burn.measure is Measure.MISSING,
     )
 
