@@ -221,7 +221,7 @@ def _harm() -> tuple[Column[StoredIncident], ...]:
     return (
         Column(
             "calls",
-            translatable("Affected a minute"),
+            translatable("Affected / min"),
             _calls_a_minute,
             "number",
         ),
