@@ -22,8 +22,7 @@ from mudra.localization.language import gettext, ngettext, translatable
 from mudra.metrics.health.api_names import api_name, type_name
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
-from mudra.metrics.incidents.contrast import Contrast
-from mudra.metrics.incidents.incident import AaApi, AaCalls, StoredIncident, Subject
+from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.subject import text_of
 from mudra.metrics.incidents.verdict import reach_of
 from mudra.metrics.notifications.severity import Severity, severity_of
@@ -185,20 +184,7 @@ def incidents_table(
                 order=_open_first,
                 phone="state",
             ),
-            Column(
-                "began",
-                translatable("Began"),
-                lambda one: one.incident.began,
-                "time",
-                phone="figure",
-            ),
-            Column("ended", translatable("Ended"), lambda one: one.incident.ended, "file"),
-            Column(
-                "lasted",
-                translatable("Lasted"),
-                lambda one: span_text(lasted) if (lasted := _lasted(one)) else None,
-                order=lambda one: lasted.total_seconds() if (lasted := _lasted(one)) else None,
-            ),
+            *_when(),
             Column(
                 "bad", translatable("Bad windows"), lambda one: one.incident.bad_windows, "file"
             ),
@@ -214,6 +200,25 @@ def incidents_table(
         ),
         first_sort="state",
         choose=None if callees is None else lambda one: one.incident_id,
+    )
+
+
+def _when() -> tuple[Column[StoredIncident], ...]:
+    return (
+        Column(
+            "began",
+            translatable("Began"),
+            lambda one: one.incident.began,
+            "time",
+            phone="figure",
+        ),
+        Column("ended", translatable("Ended"), lambda one: one.incident.ended, "file"),
+        Column(
+            "lasted",
+            translatable("Lasted"),
+            lambda one: span_text(lasted) if (lasted := _lasted(one)) else None,
+            order=lambda one: lasted.total_seconds() if (lasted := _lasted(one)) else None,
+        ),
     )
 
 
@@ -267,37 +272,6 @@ def _call_column(called: Mapping[str, Callee]) -> Column[StoredIncident]:
         lambda one: found.phone if (found := callee(one)) else None,
         link=lambda one: found.link if (found := callee(one)) else "",
     )
-
-
-def contrasts_table(subject: Subject, link: Callable[[Contrast], str]) -> Table[Contrast]:
-    """Returns the table of the calls that a cause hits, and of those to compare them with."""
-    whose = (
-        translatable("Calls to")
-        if isinstance(subject, AaCalls | AaApi)
-        else translatable("Calls of")
-    )
-    return Table(
-        "contrasts",
-        translatable("Calls in the time of the incident"),
-        (
-            Column("who", whose, _of_contrast, link=link),
-            Column("affected", translatable("Affected"), _affected, "file"),
-            Column("success", _SUCCESS, lambda row: percentage(row.share, 1), "number"),
-            Column("calls", translatable("Calls"), lambda row: row.eligible, "number"),
-        ),
-        filters=False,
-    )
-
-
-def _of_contrast(row: Contrast) -> str:
-    """Returns whose calls a row has; most are affected, so that only the others say it."""
-    return row.text if row.affected else f"{row.text} ({gettext(_affected(row))})"
-
-
-def _affected(row: Contrast) -> str:
-    if row.affected is None:
-        return translatable("to compare")
-    return translatable("affected") if row.affected else translatable("not affected")
 
 
 def api_rows(apis: Sequence[ApiPicture], view: HealthQuery) -> list[ApiRow]:

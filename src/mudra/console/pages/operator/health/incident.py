@@ -30,8 +30,8 @@ from mudra.console.health.over_time import (
     over_time,
 )
 from mudra.console.health.silence_form import LENGTHS
-from mudra.console.health.tables import contrasts_table
 from mudra.console.health.trend import causes_over
+from mudra.console.pages.operator.health.contrasts import contrasts_table
 from mudra.console.pages.operator.health.incident_public import public_facts
 from mudra.console.pages.operator.health.silences import MAX_OWNERS, silence_about
 from mudra.console.timeline.timeline_pages import changed_before
