@@ -25,3 +25,15 @@ def test_a_picture_says_from_when_it_is_drawn_if_that_is_not_what_was_chosen(
     picture = picture_of(events, WEEK, NOW, lambda one: one.text, lambda _: "")
 
     assert picture.first == (events[0].at if is_said else None)
+
+
+@pytest.mark.parametrize(("hours", "is_of_one_day"), [((5, 4), True), ((20, 2), False)])
+def test_an_end_on_the_day_of_the_beginning_is_known_as_such(
+    hours: tuple[int, int], is_of_one_day: bool
+) -> None:
+    began, ended = (NOW - timedelta(hours=one) for one in hours)
+    event = Happening(began, HappeningKind.INCIDENT, "", "failed", until=ended, severity="major")
+
+    (lane,) = picture_of([event], WEEK, NOW, lambda one: one.text, lambda _: "").lanes
+
+    assert lane.is_of_one_day is is_of_one_day
