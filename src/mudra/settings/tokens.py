@@ -17,8 +17,8 @@ class TokenSettings:
         "proxies that may name the client in the header of MUDRA_FORWARDED_HEADER", first=True)
     forwarded_header: ForwardedHeader = setting("FORWARDED_HEADER", "x-forwarded-for",
         parse.choice("x-forwarded-for", "forwarded"), "x-forwarded-for or forwarded (RFC 7239)",
-        "the header that the MUDRA_TRUSTED_PROXIES write; the other one is never read, since they "
-        "pass it on as a client sent it")
+        "the header in which the MUDRA_TRUSTED_PROXIES name the client; the other one is ignored, "
+        "as a client can write it")
     address_binding: str = setting("ADDRESS_BINDING", "watch", parse.choice("watch", "enforce"),
         "watch or enforce",
         "what happens when the right secret or client assertion comes from an address that is not "

@@ -164,4 +164,4 @@ def test_without_a_day_with_calls_there_is_a_sentence_and_no_chart_of_days(
     assert shown.count('<svg class="bars volume"') == 1
     assert "Days are drawn in whole weeks" in shown
     assert '<strong class="large">0</strong>' in shown
-    assert "Hatched: an hour of which no call was reported." in shown
+    assert "Hatched: an hour without reported calls." in shown

@@ -150,7 +150,7 @@ def test_the_page_begins_with_what_fails_and_says_when_it_was_tried(service: Ser
 
     first, second = (shown.index(f'id="{one["webhookId"]}"') for one in (fails, works))
     assert first < second
-    assert "<dt>Last try</dt><dd><time" in shown[first:second]
+    assert "Last try <time" in shown[first:second]
     assert f'/console/operator/members/{bank}">' in shown[first:second]
 
 

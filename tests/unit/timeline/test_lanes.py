@@ -27,23 +27,13 @@ def test_a_picture_says_from_when_it_is_drawn_if_that_is_not_what_was_chosen(
     assert picture.first == (events[0].at if is_said else None)
 
 
-def test_events_that_would_cover_each_other_are_one_dot_that_counts_them() -> None:
-    minutes = (200, 2, 1, 0)
-    events = [
-        Happening(NOW - timedelta(minutes=one), HappeningKind.KEY, "", str(one)) for one in minutes
-    ]
+@pytest.mark.parametrize(("hours", "is_of_one_day"), [((5, 4), True), ((20, 2), False)])
+def test_an_end_on_the_day_of_the_beginning_is_known_as_such(
+    hours: tuple[int, int], is_of_one_day: bool
+) -> None:
+    began, ended = (NOW - timedelta(hours=one) for one in hours)
+    event = Happening(began, HappeningKind.INCIDENT, "", "failed", until=ended, severity="major")
 
-    picture = picture_of(events, WEEK, NOW, lambda one: one.text, lambda _: "")
+    (lane,) = picture_of([event], WEEK, NOW, lambda one: one.text, lambda _: "").lanes
 
-    assert [(one.text, one.count) for one in picture.dots] == [("200", 1), ("2\n1\n0", 3)]
-
-
-@pytest.mark.parametrize(("hours", "within_a_day"), [(1, True), (24, False)])
-def test_an_end_on_the_day_of_the_beginning_needs_no_day(hours: int, within_a_day: bool) -> None:
-    began = NOW.replace(hour=2) - timedelta(days=3)
-    ended = began + timedelta(hours=hours)
-    incident = Happening(began, HappeningKind.INCIDENT, "", "failing", until=ended)
-
-    picture = picture_of([incident], WEEK, NOW, lambda one: one.text, lambda _: "")
-
-    assert [one.is_within_a_day for one in picture.lanes] == [within_a_day]
+    assert lane.is_of_one_day is is_of_one_day

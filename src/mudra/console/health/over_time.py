@@ -11,7 +11,7 @@ from mudra.console.health.health_query import HealthQuery
 from mudra.console.health.lazy_fragment import LazyFragment
 from mudra.console.health.tables import moments_table
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.series import Point
@@ -62,9 +62,14 @@ async def over_time(
     }
 
 
-def of_incident(found: Incident) -> Blame:
-    """Returns what shades the bad windows of an incident alone, on its own page."""
-    return Blame([TimeRange(found.began, found.last_bad + WINDOW)], is_of_one=True)
+def of_incident(found: Incident, others: Sequence[StoredIncident] = ()) -> Blame:
+    """Returns what shades the bad windows of an incident on its own page; those of others pale."""
+    elsewhere = [
+        TimeRange(one.began, one.ended or one.last_bad + WINDOW)
+        for one in (each.incident for each in others)
+        if one.failing and (one.subject, one.began) != (found.subject, found.began)
+    ]
+    return Blame([TimeRange(found.began, found.last_bad + WINDOW)], elsewhere, is_of_one=True)
 
 
 async def latest_windows(

@@ -1,6 +1,7 @@
 """The tables of the health pages, each with its columns."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import Final, TypeVar
 
 from msgspec import Struct
@@ -16,12 +17,12 @@ from mudra.console.health.labels import (
     state_label,
     subject_ids,
 )
+from mudra.localization.duration import span_text
 from mudra.localization.language import gettext, ngettext, translatable
 from mudra.metrics.health.api_names import api_name, type_name
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
-from mudra.metrics.incidents.contrast import Contrast
-from mudra.metrics.incidents.incident import AaApi, AaCalls, StoredIncident, Subject
+from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.subject import text_of
 from mudra.metrics.incidents.verdict import reach_of
 from mudra.metrics.notifications.severity import Severity, severity_of
@@ -35,6 +36,7 @@ _AFTER_ALL: Final = 9e11
 """More than any time in seconds, and any number of calls: less one of them has as many digits."""
 INCIDENTS: Final = "incidents"
 """The table of incidents, by its name in addresses and forms."""
+_WHOLE_FROM: Final = 10
 _FEW: Final = 14
 """Rows of a table among others on one page: all APIs, or the worst counterparts."""
 _FROM: Final = translatable("From")
@@ -182,19 +184,18 @@ def incidents_table(
                 order=_open_first,
                 phone="state",
             ),
-            Column(
-                "began",
-                translatable("Began"),
-                lambda one: one.incident.began,
-                "time",
-                phone="figure",
-            ),
-            Column("ended", translatable("Ended"), lambda one: one.incident.ended, "time"),
+            *_when(),
             Column(
                 "bad", translatable("Bad windows"), lambda one: one.incident.bad_windows, "file"
             ),
             *_harm(),
-            Column("seen", translatable("Owner"), lambda one: one.owner or None, phone="figure"),
+            Column(
+                "seen",
+                translatable("Owner"),
+                lambda one: one.owner or None,
+                "address",
+                phone="figure",
+            ),
             *([] if callees is None else [_call_column(called)]),
         ),
         first_sort="state",
@@ -202,17 +203,53 @@ def incidents_table(
     )
 
 
+def _when() -> tuple[Column[StoredIncident], ...]:
+    return (
+        Column(
+            "began",
+            translatable("Began"),
+            lambda one: one.incident.began,
+            "time",
+            phone="figure",
+        ),
+        Column("ended", translatable("Ended"), lambda one: one.incident.ended, "file"),
+        Column(
+            "lasted",
+            translatable("Lasted"),
+            lambda one: span_text(lasted) if (lasted := _lasted(one)) else None,
+            order=lambda one: lasted.total_seconds() if (lasted := _lasted(one)) else None,
+        ),
+    )
+
+
 def _harm() -> tuple[Column[StoredIncident], ...]:
     return (
         Column(
             "calls",
-            translatable("Calls affected a minute"),
-            lambda one: reach_of(one.incident).calls_a_minute,
+            translatable("Affected / min"),
+            _calls_a_minute,
             "number",
-            phone="figure",
         ),
+        Column("failed", translatable("Failed %"), _failed, "number", phone="figure"),
         Column("success", _SUCCESS, incident_success, "file"),
     )
+
+
+def _lasted(one: StoredIncident) -> timedelta | None:
+    ended = one.incident.ended
+    return None if ended is None else ended - one.incident.began
+
+
+def _calls_a_minute(one: StoredIncident) -> float | None:
+    """Returns the calls that fail or are slow; from ten on whole ones, as they are an estimate."""
+    calls = reach_of(one.incident).calls_a_minute
+    return calls if calls is None or calls < _WHOLE_FROM else round(calls)
+
+
+def _failed(one: StoredIncident) -> float | None:
+    """Returns the share of calls that fail in its bad windows, as its title says it."""
+    success = incident_success(one)
+    return None if success is None else round(100 - success, 1)
 
 
 def _open_first(one: StoredIncident) -> str:
@@ -235,35 +272,6 @@ def _call_column(called: Mapping[str, Callee]) -> Column[StoredIncident]:
         lambda one: found.phone if (found := callee(one)) else None,
         link=lambda one: found.link if (found := callee(one)) else "",
     )
-
-
-def contrasts_table(subject: Subject, link: Callable[[Contrast], str]) -> Table[Contrast]:
-    """Returns the table of the calls that a cause hits, and of those to compare them with."""
-    whose = (
-        translatable("Calls to")
-        if isinstance(subject, AaCalls | AaApi)
-        else translatable("Calls of")
-    )
-    return Table(
-        "contrasts",
-        translatable("Calls in the time of the incident"),
-        (
-            Column("who", whose, lambda row: row.text, link=link),
-            Column("affected", translatable("Affected"), _affected, "tag", tone=_affected_tone),
-            Column("success", _SUCCESS, lambda row: percentage(row.share), "number"),
-            Column("calls", translatable("Calls"), lambda row: row.eligible, "number"),
-        ),
-    )
-
-
-def _affected(row: Contrast) -> str:
-    if row.affected is None:
-        return translatable("to compare")
-    return translatable("affected") if row.affected else translatable("not affected")
-
-
-def _affected_tone(row: Contrast) -> str:
-    return {None: "quiet", True: "quiet", False: "good"}[row.affected]
 
 
 def api_rows(apis: Sequence[ApiPicture], view: HealthQuery) -> list[ApiRow]:

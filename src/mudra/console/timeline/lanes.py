@@ -20,8 +20,6 @@ _FEW_TICKS: Final = 2
 _MARGIN: Final = 0.03
 """Before the first event, of the time that is drawn."""
 _LEAST_DRAWN: Final = timedelta(hours=1)
-_APART: Final = 6
-"""Percent: dots that are nearer cover each other, on phones too."""
 _LEAST_WIDTH: Final = 0.4
 """Percent: what is short is still seen."""
 _LASTING: Final = (
@@ -45,8 +43,8 @@ class Lane(Struct, frozen=True):
     ends: datetime | None
     severity: str
     is_open: bool
-    is_within_a_day: bool
-    """Whether the hour of its end is enough: it ends on the day on which it begins."""
+    is_of_one_day: bool
+    """Whether it ends on the day that it began: then the hour of its end says all."""
     lasts: str
     """Empty for one that is open, or has not begun."""
     tone: str
@@ -56,11 +54,12 @@ class Lane(Struct, frozen=True):
 
 
 class Dot(Struct, frozen=True):
-    """Events that only happen, so near to each other that one dot counts them; with their texts."""
+    """One event that only happens: its text, its page, and where it is drawn."""
 
     text: str
+    link: str
+    at: datetime
     x: float
-    count: int = 1
 
 
 class Tick(Struct, frozen=True):
@@ -100,22 +99,10 @@ def picture_of(
     return Picture(
         [_lane(one, within, now, text(one), link(one)) for one in lasting[:_MAX_LANES]],
         max(len(lasting) - _MAX_LANES, 0),
-        _dots([Dot(text(one), place(one.at)) for one in events if not _lasts(one)]),
+        [Dot(text(one), link(one), one.at, place(one.at)) for one in events if not _lasts(one)],
         _ticks(within, display_zone().info),
         min(one.at for one in events) if events and within.start > chosen.start else None,
     )
-
-
-def _dots(dots: Iterable[Dot]) -> list[Dot]:
-    """Returns the dots, those that would cover each other as one."""
-    found = list[Dot]()
-    for one in sorted(dots, key=lambda one: one.x):
-        if found and one.x - found[-1].x < _APART:
-            last = found[-1]
-            found[-1] = Dot(f"{last.text}\n{one.text}", last.x, last.count + 1)
-        else:
-            found.append(one)
-    return found
 
 
 def _drawn(events: Sequence[Happening], within: TimeRange) -> TimeRange:
@@ -150,6 +137,8 @@ def _lane(one: Happening, within: TimeRange, now: datetime, text: str, link: str
     is_ahead = begins >= within.end
     width = 0.0 if is_ahead else min(max(end - x, _LEAST_WIDTH), 100 - x)
     has_ended = one.until is not None and one.until <= now
+    zone = display_zone().info
+    of_one_day = one.until is not None and _day(begins, zone) == _day(one.until, zone)
     return Lane(
         text,
         link,
@@ -157,7 +146,7 @@ def _lane(one: Happening, within: TimeRange, now: datetime, text: str, link: str
         one.until,
         one.severity,
         _is_open(one),
-        one.until is not None and _day(one.until) == _day(begins),
+        of_one_day,
         span_text(one.until - begins) if has_ended and one.until else "",
         one.severity or _OTHER,
         min(x, 100 - width),
@@ -165,9 +154,8 @@ def _lane(one: Happening, within: TimeRange, now: datetime, text: str, link: str
     )
 
 
-def _day(at: datetime) -> date:
-    """Returns the day of a moment, where the page is read."""
-    return at.astimezone(display_zone().info).date()
+def _day(at: datetime, zone: tzinfo) -> date:
+    return at.astimezone(zone).date()
 
 
 def _ticks(within: TimeRange, zone: tzinfo) -> list[Tick]:

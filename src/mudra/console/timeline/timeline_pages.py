@@ -35,6 +35,8 @@ _USUAL: Final = "7d"
 _LEAD: Final = translatable("What happened to the network, its members and Mudra itself.")
 _MOMENT: Final = timedelta(seconds=1)
 _FEWEST_ALIKE: Final = 3
+_MOST_CHANGES: Final = 8
+"""Listed next to their dots: more are in the table alone."""
 TextOf = Callable[[Happening], str]
 LinkOf = Callable[[Happening], str]
 """Returns the page of what happened, for the reader of the timeline; empty for none."""
@@ -238,18 +240,22 @@ def _page(
     export = table.export(found, page_context.query, left_out=left_out)
     if export is not None:
         return export
+    picture = picture_of(
+        folded(found), _within(page_context, view), page_context.now, shown.text, shown.link
+    )
     facts: Mapping[str, object] = {
         "view": view,
         "lead": lead,
         "listed": table.view(
             found if page_context.query.get("timeline.q") else folded(found), page_context.query
         ),
-        "picture": picture_of(
-            folded(found), _within(page_context, view), page_context.now, shown.text, shown.link
-        ),
+        "picture": picture,
+        # The table says the same once more, with a filter and a file: who asked for it sees it.
+        "opens_table": any(name.startswith("timeline.") for name in page_context.query),
         "tones": SEVERITY_TONES,
         "is_cut": bool(left_out),
         "most": MAX_SHOWN,
+        "most_changes": _MOST_CHANGES,
     }
     return RenderedPage("timeline.html", facts)
 

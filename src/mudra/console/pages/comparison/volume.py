@@ -25,6 +25,8 @@ _HEIGHT: Final = 72
 _HATCH: Final = 8
 _STEP: Final = 6
 _HOUR: Final = timedelta(hours=1)
+_PARTS: Final = 4
+_LEAST_HOURS: Final = 8
 _LEAST_DAYS: Final = 7
 """Days that are drawn, of which the first may be empty; others before the first call are not."""
 _METHODS: Final = {
@@ -83,6 +85,11 @@ class Picture(Struct, frozen=True):
     height: int
     lines: Mapping[str, str]
 
+    @property
+    def quarters(self) -> Sequence[date | datetime]:
+        """Returns when each quarter of the bars begins: they are named below the picture."""
+        return [self.bars[place * len(self.bars) // _PARTS].at for place in range(_PARTS)]
+
 
 class VolumeView(Struct, frozen=True):
     """The volume with its pictures."""
@@ -90,6 +97,8 @@ class VolumeView(Struct, frozen=True):
     volume: VolumeOfSubject
     days: Picture
     hours: Picture
+    starts_late: bool
+    """Whether hours before the first reported one are not drawn."""
     method: str
     last_day: int
     """Calls of the last 24 whole hours, as far as they were reported."""
@@ -146,14 +155,15 @@ def _view(found: VolumeOfSubject) -> VolumeView:
             for one in (found.forecast.days if found.forecast else ())
         ),
     ]
-    hours = [(one.start, one.calls or 0, "known") for one in found.hours]
+    late = _not_drawn(found.hours)
+    hours = [(one.start, one.calls or 0, "known") for one in found.hours[late:]]
     lines = {
-        "before": [one.week_before for one in found.hours],
-        "usual": [one.usual for one in found.hours],
+        "before": [one.week_before for one in found.hours[late:]],
+        "usual": [one.usual for one in found.hours[late:]],
     }
     method = _METHODS[found.forecast.method] if found.forecast else ""
     by_hour = _picture(hours, lines)
-    gaps = _gaps([one.calls for one in found.hours])
+    gaps = _gaps([one.calls for one in found.hours[late:]])
     if gaps:
         by_hour = replace(by_hour, lines={"unreported": gaps, **by_hour.lines})
     last_day, before = sum(calls for _, calls, _ in hours), found.day_before
@@ -161,11 +171,23 @@ def _view(found: VolumeOfSubject) -> VolumeView:
         found,
         _picture(days, {}),
         by_hour,
+        late > 0,
         method,
         last_day,
         found.hours[-1].start + _HOUR,
-        None if not before or gaps else 100 * (last_day - before) / before,
+        None if not before or gaps or late else 100 * (last_day - before) / before,
     )
+
+
+def _not_drawn(hours: Sequence[HourOfDay]) -> int:
+    """Returns how many hours before the first reported one a picture leaves out.
+
+    A multiple of the four parts of its axis. Where earlier weeks have calls, none: a gap is seen.
+    """
+    if any(one.week_before is not None or one.usual is not None for one in hours):
+        return 0
+    first = next((at for at, one in enumerate(hours) if one.calls is not None), 0)
+    return min(first, len(hours) - _LEAST_HOURS) // _PARTS * _PARTS
 
 
 def _picture(

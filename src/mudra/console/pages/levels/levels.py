@@ -21,7 +21,6 @@ from mudra.console.pages.levels.failing_now import FailingNow, failing_now, with
 from mudra.console.pages.levels.view import (
     BudgetRow,
     api_rows,
-    bars_from,
     budget_rows,
     missed_texts,
     months,
@@ -208,7 +207,6 @@ async def _report_page(
         "path": path,
         "columns": columns(),
         "rows": api_rows(report),
-        "bars_from": int(bars_from(report)),
         "missed": missed_texts(report),
         "others": others(report),
         "spans": [(each, fate_text(each.fate), cause_words(each.cause)) for each in report.spans],

@@ -1,4 +1,4 @@
-"""A report as pages show it: rows by API, and bars that print in black and white."""
+"""A report and budgets as pages show them."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -17,19 +17,22 @@ from mudra.localization.language import current, gettext, translatable
 
 _WIDTH: Final = 300
 _FILLED: Final = Markup('<rect x="1" y="4" width="{:.1f}" height="10" fill="currentColor"/>')
-_OUTLINE: Final = Markup(
-    '<rect x="1" y="4" width="{:.1f}" height="10" fill="currentColor"'
-    ' fill-opacity=".6" stroke="currentColor"'
-    ' stroke-dasharray="3 2"/>'
-)
-_TARGET: Final = Markup('<path d="M{:.1f} 0V18" stroke="currentColor" stroke-width="2"/>')
 _DRAWING: Final = Markup(
-    '<svg class="level {}" viewBox="0 0 {} 18" width="{}" height="18" aria-hidden="true">'
-    "{}{}{}</svg>"
+    '<svg class="level {}" viewBox="0 0 {} 18" width="{}" height="18" aria-hidden="true">{}{}</svg>'
 )
 _TRACK: Final = Markup('<rect class="track" x="1" y="4" width="{}" height="10"/>').format(_WIDTH)
 _PLACES: Final = 2
-_TEN: Final = 10
+_FAILURES: Final = {
+    Measure.AVAILABILITY: translatable(
+        "%(missed)s (%(failures)s of %(whole)s calls failed in outages)"
+    ),
+    Measure.SUCCESS: translatable("%(missed)s (%(failures)s of %(whole)s calls failed)"),
+    Measure.DATA: translatable(
+        "%(missed)s (%(failures)s of %(whole)s FI requests ended without data)"
+    ),
+    Measure.MISSING: translatable("%(missed)s (%(failures)s of %(whole)s reports are missing)"),
+}
+"""What the failures of a share are."""
 _WHOLE: Final = 100
 """Percent."""
 _MONTHS: Final = 24
@@ -55,7 +58,6 @@ class ApiRow(Struct, frozen=True):
     numbers: Sequence[Shown | None]
     down: str
     was_down: bool
-    bar: Markup
     comes_first: bool
     """Of all APIs together, or one that missed a target; the others fold."""
 
@@ -69,18 +71,7 @@ class Other(Struct, frozen=True):
 
 def api_rows(report: Report) -> list[ApiRow]:
     """Returns a row for each API, all of them together first."""
-    start = bars_from(report)
-    return [_row(api, found, start) for api, found in report.by_api(labels.COLUMNS).items()]
-
-
-def bars_from(report: Report) -> float:
-    """Returns where the bars begin, in percent: at 90, or at the whole ten below the lowest."""
-    shares = [share for one in report.figures if (share := _bar_share(one)) is not None]
-    return min(labels.BARS_FROM, _TEN * (min(shares, default=labels.BARS_FROM) // _TEN))
-
-
-def _bar_share(one: Figure) -> float | None:
-    return one.value if one.measure in {Measure.AVAILABILITY, Measure.SUCCESS} else None
+    return [_row(api, found) for api, found in report.by_api(labels.COLUMNS).items()]
 
 
 def missed_texts(report: Report) -> list[str]:
@@ -110,7 +101,7 @@ def _missed_text(one: Figure) -> str:
         return text
     failures = one.part if one.measure.at_most else one.whole - one.part
     return gettext(
-        "%(missed)s (%(failures)s failures of %(whole)s)",
+        _FAILURES[one.measure],
         missed=text,
         failures=current().number(failures),
         whole=current().number(one.whole),
@@ -126,7 +117,7 @@ def others(report: Report) -> list[Other]:
     ]
 
 
-def _row(api: str, found: Mapping[Measure, Figure], start: float) -> ApiRow:
+def _row(api: str, found: Mapping[Measure, Figure]) -> ApiRow:
     numbers = [_shown(found[one]) if one in found else None for one in labels.COLUMNS]
     up = found.get(Measure.AVAILABILITY)
     name = labels.api_text(api)
@@ -135,7 +126,6 @@ def _row(api: str, found: Mapping[Measure, Figure], start: float) -> ApiRow:
         numbers,
         labels.down_text(up),
         bool(up and up.down_windows),
-        _bar(up or found[Measure.SUCCESS], start),
         api == ALL_APIS or any(one.met is False for one in found.values()),
     )
 
@@ -150,20 +140,6 @@ def _shown(one: Figure) -> Shown:
         one.uncertain,
         one.reporters,
     )
-
-
-def _bar(one: Figure, start: float) -> Markup:
-    """Draws a share from `start`: filled where the target is met, an outline where it is missed."""
-    if one.value is None:
-        return Markup("")
-    part = _WIDTH / (_WHOLE - start)
-    length = max(one.value - start, 0.0) * part
-    drawn = (_OUTLINE if one.met is False else _FILLED).format(length)
-    mark = Markup("")
-    if one.target is not None and one.target >= start:
-        mark = _TARGET.format((one.target - start) * part + 1)
-    tone = "bad" if one.met is False else ""
-    return _DRAWING.format(tone, _WIDTH + 4, _WIDTH // 2, _TRACK, drawn, mark)
 
 
 class BudgetRow(Struct, frozen=True):
@@ -222,7 +198,7 @@ def _budget_row(one: StoredBurn) -> BudgetRow:
         tone,
         one.month,
         one.until,
-        _DRAWING.format(tone, _WIDTH + 4, _WIDTH // 2, _TRACK, _FILLED.format(length), ""),
+        _DRAWING.format(tone, _WIDTH + 4, _WIDTH // 2, _TRACK, _FILLED.format(length)),
         burn.measure is Measure.MISSING,
     )
 

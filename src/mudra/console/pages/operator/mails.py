@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from litestar.params import FromPath
@@ -18,7 +19,7 @@ from mudra.console.pages.email_text import pieces, severity_of, severity_tone, w
 from mudra.console.pages.operator.labels import tone
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
-from mudra.localization.language import translatable
+from mudra.localization.language import ngettext, translatable
 from mudra.overview.mail_queue_store import MailQueue, NoSuchMail, QueuedMail, retry_mail
 from mudra.storage.mail.outbox import Outbox
 
@@ -45,33 +46,54 @@ _COLUMNS: Final[Sequence[Column[QueuedMail]]] = (
         "subject",
         translatable("Subject"),
         lambda m: without_severity(m.subject),
-        link=lambda m: f"{_PAGE}/{m.mail_id}",
+        link=lambda m: f"{_PAGE}/{m.mail_id}" if m.mail_id else _alike(m.subject),
     ),
     Column(
         "severity",
         translatable("Severity"),
-        lambda m: severity_of(m.subject) or None,
+        lambda m: severity_of(m.subject).lower() or None,
         "tag",
         tone=lambda m: severity_tone(m.subject),
-        phone="state",
     ),
     Column("at", translatable("Written"), lambda m: m.created_at, "time", phone="figure"),
     Column("to", translatable("To"), lambda m: m.recipient, "address", phone="figure"),
-    STATE,
+    replace(STATE, phone=""),
     Column("tries", translatable("Attempts"), lambda m: m.attempts or None, "number"),
     Column("error", translatable("Last error"), lambda m: m.last_error or None, "below"),
     Column("next", translatable("Next attempt"), lambda m: m.next_attempt_at, "time"),
 )
 
 
-def _table(usual: str) -> Table[QueuedMail]:
-    """Returns the table; what became of most emails, which the page says above it, has no ink."""
-    columns = [replace(one, usual=usual) if one is STATE else one for one in _COLUMNS]
-    return Table("mails", translatable("Email"), columns, first_sort="-at")
+_TABLE: Final = Table[QueuedMail](
+    "mails", translatable("Email"), _COLUMNS, first_sort="-at", rows=20
+)
 
 
-_SENT: Final = _table("sent")
-_KEPT_HERE: Final = _table("kept here")
+def _alike(subject: str) -> str:
+    """Returns the address of the list of emails of a subject, that one row is for."""
+    return f"{_PAGE}?{urlencode({'mails.q': without_severity(subject)})}"
+
+
+def folded(rows: Sequence[QueuedMail]) -> Sequence[QueuedMail]:
+    """Returns the same with emails of one subject, minute and fate as one row.
+
+    An alarm goes to many: it is read once. A filter looks through all rows.
+    """
+    groups: dict[tuple[object, ...], list[QueuedMail]] = {}
+    for one in rows:
+        minute = one.created_at.replace(second=0, microsecond=0)
+        fate = mail_state(one), one.attempts, one.last_error
+        groups.setdefault((one.subject, minute, fate), []).append(one)
+    return [
+        group[0]
+        if len(group) == 1
+        else replace(
+            group[0],
+            mail_id="",
+            recipient=ngettext("%(num)s recipient", "%(num)s recipients", len(group)),
+        )
+        for group in groups.values()
+    ]
 
 
 @page.get("/operator/mails", gate=operator(Scope.MEMBERS))
@@ -85,10 +107,10 @@ async def mails(page_context: PageContext) -> Outcome:
 async def _figures(page_context: PageContext) -> Mapping[str, object] | Download:
     failing = await MailQueue(page_context.tx).queue(failed=True, limit=MAX_COUNT)
     rows = await MailQueue(page_context.tx).queue(failed=False, limit=MAX_COUNT)
-    table = _SENT if page_context.dependencies.settings.smtp_url else _KEPT_HERE
-    return table.export(rows, page_context.query) or {
+    shown = rows if page_context.query.get("mails.q") else folded(rows)
+    return _TABLE.export(rows, page_context.query) or {
         "failing": failing,
-        "view": table.view(rows, page_context.query),
+        "view": _TABLE.view(shown, page_context.query),
         "most": MAX_COUNT if len(rows) == MAX_COUNT else 0,
     }
 

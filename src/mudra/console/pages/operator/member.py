@@ -95,7 +95,7 @@ MAILS: Final = Table[QueuedMail](
         ),
         Column("at", translatable("Written"), lambda m: m.created_at, "time", phone="figure"),
         Column("to", translatable("To"), lambda m: m.recipient, phone="figure"),
-        STATE,
+        replace(STATE, usual="kept here"),
         Column("tries", translatable("Attempts"), lambda m: m.attempts or None, "below"),
     ),
     first_sort="-at",
@@ -235,6 +235,7 @@ async def _figures(page_context: PageContext, member: MemberRow) -> Mapping[str,
         "tokens": tokens,
         "days": _BY_DAY.view(tokens.bars, page_context.query),
         "causes": await _causes(page_context, member.entity_id),
+        "kept_here": page_context.dependencies.settings.smtp_url is None,
         "mails": _mails(found.mails).view(found.mails, page_context.query),
     }
 

@@ -44,7 +44,7 @@ TABLE: Final = Table[MemberRow](
             "name", translatable("Name"), lambda r: r.name, link=lambda r: member_link(r.entity_id)
         ),
         Column("entity", translatable("Entity"), lambda r: r.entity_id, "code", phone="figure"),
-        Column("type", translatable("Type"), lambda r: r.entity_type, "type", phone="state"),
+        Column("type", translatable("Type"), lambda r: r.entity_type, "type"),
         Column(
             "status",
             translatable("Status"),
@@ -76,9 +76,8 @@ async def shown_filter(tx: Transaction, query: Mapping[str, str]) -> MemberFilte
     )
 
 
-_ALL: Final = translatable("All")
 _SHOWN: Final = {
-    _ALL: {},
+    translatable("Any status"): {},
     translatable("active"): {"status": "active"},
     translatable("suspended"): {"status": "suspended"},
     translatable("retired"): {"status": "retired"},
@@ -92,7 +91,9 @@ def _pickers(query: Mapping[str, str]) -> Sequence[tuple[str, Sequence[Link]]]:
     """Return the choices above the list; each keeps what the other one chose."""
     of_type = {name: query[name] for name in ("type",) if query.get(name)}
     shown = {name: query[name] for name in ("status", "alone", "onboarding") if query.get(name)}
-    types: dict[str, dict[str, str]] = {_ALL: {}} | {one: {"type": one} for one in TYPES}
+    types: dict[str, dict[str, str]] = {translatable("All types"): {}} | {
+        one: {"type": one} for one in TYPES
+    }
     return [
         (translatable("Type"), [_choice(t, q, q == of_type, shown) for t, q in types.items()]),
         (translatable("Status"), [_choice(t, q, q == shown, of_type) for t, q in _SHOWN.items()]),

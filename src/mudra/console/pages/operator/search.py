@@ -74,6 +74,7 @@ def _rows(found: Sequence[Found], kind: FoundKind) -> list[Mapping[str, object]]
         {
             "hit": one,
             "link": _link(one),
+            "is_open": kind is FoundKind.INCIDENT and one.until is None,
             "health": health.get(one.subject, "") if kind is FoundKind.MEMBER else "",
         }
         for one in found

@@ -30,7 +30,8 @@ from mudra.console.health.over_time import (
     over_time,
 )
 from mudra.console.health.silence_form import LENGTHS
-from mudra.console.health.tables import contrasts_table
+from mudra.console.health.trend import causes_over
+from mudra.console.pages.operator.health.contrasts import contrasts_table
 from mudra.console.pages.operator.health.incident_public import public_facts
 from mudra.console.pages.operator.health.silences import MAX_OWNERS, silence_about
 from mudra.console.timeline.timeline_pages import changed_before
@@ -87,6 +88,8 @@ class Side(Struct, frozen=True):
 
     role: str
     member: MemberRow
+    affected: bool
+    """Whether the cause only affects it."""
 
 
 class Evidence(Struct, frozen=True):
@@ -214,7 +217,7 @@ async def incident_page(
         "leading": view,
         "path": operator_path_of(stored),
         "page_of": _page_of(stored.incident),
-        "sides": await _sides(page_context, stored.incident),
+        "sides": await _sides(page_context, stored.incident, evidence.contrasts),
         "may_open_members": Scope.MEMBERS in page_context.scopes,
         "more_affected": _not_listed(stored.incident),
         "refused": refused or Refused(),
@@ -331,14 +334,23 @@ def _not_listed(found: Incident) -> int:
     return max(0, len(named) + len(_affected(found)) - _MAX_CONTACTS)
 
 
-async def _sides(page_context: PageContext, found: Incident) -> Sequence[Side]:
-    """Returns whom to call: those at the cause first, then those that it affects."""
+async def _sides(
+    page_context: PageContext, found: Incident, rows: Sequence[Contrast]
+) -> Sequence[Side]:
+    """Returns whom to call: those at the cause first, then those that it affects, the worst first.
+
+    At the cause of a path are its two ends: which of them is not known.
+    """
     named = members_at_cause(found.subject)
-    affected = _affected(found)[: _MAX_CONTACTS - len(named)]
+    hit = [end for row in rows if row.affected for end in (row.aa_id, row.fip_id)]
+    in_order = sorted(_affected(found), key=lambda one: hit.index(one) if one in hit else len(hit))
+    affected = in_order[: _MAX_CONTACTS - len(named)]
+    cause = translatable("at the cause") if len(named) == 1 else translatable("one end")
     search = MemberSearch(page_context.tx)
     return [
-        Side(translatable("at the cause") if entity_id in named else translatable("affected"), row)
+        Side(translatable("affected") if is_affected else cause, row, is_affected)
         for entity_id in (*named, *affected)
+        for is_affected in (entity_id not in named,)
         for row in await search.members(MemberFilter(entity_id=entity_id), "", 1)
     ]
 
@@ -355,7 +367,7 @@ async def _charts(
         aa_id=aa_id,
         fip_id=fip_id,
         codes=shown_codes(found),
-        blame=of_incident(found),
+        blame=of_incident(found, await causes_over(page_context, view)),
     )
 
 

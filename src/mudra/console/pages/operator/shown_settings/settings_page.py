@@ -21,6 +21,7 @@ TAGS: Final = {
 }
 _FIRST: Final = (Source.COMMAND_LINE, Source.ENVIRONMENT, Source.DEFAULT)
 """What was chosen for this service is before what comes with it."""
+_SET_HERE: Final = translatable("Set here")
 TABLE: Final = Table[SettingDetails](
     "settings",
     translatable("Settings"),
@@ -50,15 +51,21 @@ async def show_settings(page_context: PageContext) -> Outcome:
     """Show the settings of this service by area, or those that words find."""
     rows, query = page_context.dependencies.shown_settings, page_context.query
     view, shown = TABLE.view(rows, query), TABLE.chosen(rows, query)
-    only_changed = query.get("changed") == "yes"
+    changed = [one for one in rows if one.source is not Source.DEFAULT]
+    # What was chosen here is what one looks for: all others are one step further.
+    only_changed = query.get("changed") == "yes" or not (
+        query.get("all") or view.words or not changed
+    )
     if only_changed:
         shown = [one for one in shown if one.source is not Source.DEFAULT]
     return TABLE.export(rows, query) or RenderedPage(
         "operator_settings.html",
         {
             "view": view,
-            "areas": [(area, of) for area in AREAS if (of := _of(area, shown))],
-            "changed": sum(one.source is not Source.DEFAULT for one in rows),
+            "areas": [(_SET_HERE, shown)] * bool(shown)
+            if only_changed
+            else [(area, of) for area in AREAS if (of := _of(area, shown))],
+            "changed": len(changed),
             "only": only_changed,
             "total": len(rows),
             "tags": TAGS,
