@@ -68,9 +68,7 @@ TABLE: Final = Table[PendingEntry](
             lambda w: w.pending.entry.entityinfo.name,
             link=lambda w: approval_link(w.entity_id),
         ),
-        Column(
-            "entity", translatable("Entity"), lambda w: w.entity_id, "code", phone="second-name"
-        ),
+        Column("entity", translatable("Entity"), lambda w: w.entity_id, "code", phone="figure"),
         Column("type", translatable("Type"), lambda w: w.entity_type.value, "type", phone="state"),
         Column(
             "what",

@@ -114,6 +114,7 @@ def _network_page(
             "found": found,
             "all": len(states),
             "folded_from": _folded_from(found),
+            "operational": sum(one.tone == "good" for one in states),
             "few_days": FEW_DAYS,
             "apis": APIS_OF_ALL.view(apis, query),
             "headline": headline(states, names, silent_since),

@@ -199,9 +199,20 @@ async def _content(
         "planned": await planned_maintenances(
             page_context, within, names, {about.aa_id or "", about.fip_id or ""}
         ),
-        "outvoted": sorted({aa_id for one in found.disputed.values() for aa_id in one.outvoted}),
+        "outvoted": _outvoted(found, names),
         **_counts(page_context, about, totals),
     }
+
+
+def _outvoted(
+    found: HealthOfSubject, names: Mapping[str, str]
+) -> Sequence[tuple[str, Sequence[str]]]:
+    """Returns the AAs that see the opposite of most others, each with the FIPs by name."""
+    of_aa: dict[str, set[str]] = {}
+    for (fip_id, _), one in found.disputed.items():
+        for aa_id in one.outvoted:
+            of_aa.setdefault(aa_id, set()).add(names.get(fip_id, fip_id))
+    return [(aa_id, sorted(fips)) for aa_id, fips in sorted(of_aa.items())]
 
 
 def _figures(found: HealthOfSubject, view: HealthQuery, first: HealthQuery) -> Mapping[str, object]:
