@@ -63,8 +63,6 @@ _QUARTER: Final = timedelta(hours=6)
 _HOUR: Final = timedelta(hours=1)
 _FEW_HOURS: Final = 6
 """Hours without a figure at the beginning of a chart; after more it begins with the first one."""
-FEW_DAYS: Final = 7
-"""Days with data, below which how many were good says no more than their bars."""
 
 _MAX_RECENT: Final = 20
 """The closed incidents on the first page; institutions' pages show all."""
@@ -115,7 +113,6 @@ def _network_page(
             "all": len(states),
             "folded_from": _folded_from(found),
             "operational": sum(one.tone == "good" for one in states),
-            "few_days": FEW_DAYS,
             "apis": APIS_OF_ALL.view(apis, query),
             "headline": headline(states, names, silent_since),
             "silent_since": silent_since,
@@ -199,7 +196,6 @@ def _fip_page(
             if whole
             else [hours_end - measured * _HOUR, hours_end],
             "all_good": all(one.row.status is Status.GOOD and not one.is_disrupted for one in apis),
-            "few_days": FEW_DAYS,
             "names": {fip.fip_id: fip.name},
             "levels_link": _levels_link(cached, {"levels.q": fip_id, **kept}),
         },

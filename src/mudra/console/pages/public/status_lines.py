@@ -26,6 +26,7 @@ MAX_WORDS: Final = 100
 _MAX_DIGITS: Final = 9
 _BAR: Final = 4
 _FEWEST_DAYS: Final = 14
+_FEW_DAYS: Final = 7
 _HEIGHTS: Final = {  # top and height of a day's bar: states differ by shape, not only by color
     DayState.GOOD: (7, 26),
     DayState.PARTLY: (3, 30),
@@ -81,8 +82,8 @@ class FipLine(Struct, frozen=True):
     """The first letter of each day's state, for the script that names the day under a pointer."""
     summary: str
     days: Sequence[Day]
-    measured: int
-    """Days of all with data enough to rate."""
+    says_more: bool
+    """Whether the summary says more than the bars: not of a few days that are all alike."""
 
     @property
     def since(self) -> date | None:
@@ -247,7 +248,7 @@ def line_of(one: FipState, count: int = 0) -> FipLine:
         drawn = [*days[:-1], replace(days[-1], state=DayState.BAD)]
     return FipLine(
         *(one.fip, one.state, one.tone, _bars(drawn), _marks(drawn), _summary(one), days),
-        _counted_days(one.fip.days, one.incidents).known,
+        _says_more(_counted_days(one.fip.days, one.incidents)),
     )
 
 
@@ -277,6 +278,11 @@ class _CountedDays(Struct, frozen=True):
     undisturbed: int
     in_doubt: int
     """With an incident that one AA alone sees, and none else that is a disruption."""
+
+
+def _says_more(days: _CountedDays) -> bool:
+    few = days.known < _FEW_DAYS
+    return not few or days.in_doubt > 0 or (days.known > 1 and days.undisturbed < days.known)
 
 
 def _counted_days(days: Iterable[Day], incidents: Sequence[PublicIncident]) -> _CountedDays:
