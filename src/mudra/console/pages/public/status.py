@@ -133,9 +133,9 @@ def _network_page(
 
 def _folded_from(found: FipPage) -> int:
     """Returns the place from which on all lines are operational, and wait below; 0 for none."""
-    if found.is_filtered:
-        return 0
-    return next((at for at, one in enumerate(found.lines) if one.tone == "good"), 0)
+    tones = [one.tone for one in found.lines]
+    at = tones.index("good") if "good" in tones else 0
+    return 0 if found.is_filtered or {*tones[at:]} != {"good"} else at
 
 
 @get("/status/fip/{fip_id:str}", include_in_schema=False)

@@ -160,6 +160,17 @@ def test_the_first_answer_is_small_and_has_the_disrupted_on_top() -> None:
     assert f"Page 1 of {-(-MANY // PAGE)}" in page
 
 
+def test_operational_ones_wait_below_what_is_not_and_are_shown_where_looked_for() -> None:
+    first, next_page, found = (
+        text_of(get(pages.status, **query)) for query in ({}, {"page": "2"}, {"q": "bank"})
+    )
+
+    assert first.index(BROKEN) < first.index("operational institutions</summary>")
+    assert "operational institutions</summary>" not in next_page
+    assert "operational institutions</summary>" not in found
+    assert len(names(found)) == PAGE
+
+
 def test_in_hindi_it_is_as_small_and_is_grouped_as_in_india() -> None:
     crowd = [institution(number) for number in range(1, 3)] * 60_000
     answer = get(pages.status, lang="hi")
