@@ -49,8 +49,7 @@ def _table(rows: Sequence[CountsRow] | None = None) -> Table[CountsRow]:
         AS_REPORTED.table,
         "The fifteen counts of each type",
         (
-            Column("type", "Type", lambda row: row.type, "code"),
-            *([Column("api", "API", lambda row: api_name(row.code))] if rows else []),
+            Column("type", "API", _named) if rows else Column("type", "Type", lambda row: row.type),
             *(
                 Column(f"n{place}", _count_title(name), partial(_count, place=place), "number")
                 for place, name in enumerate(REQUEST_COUNT_NAMES)
@@ -63,6 +62,10 @@ def _table(rows: Sequence[CountsRow] | None = None) -> Table[CountsRow]:
 
 def _count_title(name: str) -> str:
     return name.replace("RecdCnt", "").replace("totalSentCnt", "Total")
+
+
+def _named(row: CountsRow) -> str:
+    return f"{api_name(row.code)} ({row.type})"
 
 
 def _unanswered(row: CountsRow) -> int:
