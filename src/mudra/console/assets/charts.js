@@ -92,7 +92,7 @@ const line = (data, name, values, tint, more = {}) => ({
 // The axis of success begins at a round value below all that is drawn; the caption says which.
 function floor(values) {
   const least = Math.min(...values.filter((v) => v !== null), 96);
-  return least >= 90 ? [90, 5] : least >= 50 ? [50, 10] : [0, 25];
+  return least >= 94 ? [94, 2] : least >= 90 ? [90, 5] : least >= 50 ? [50, 10] : [0, 25];
 }
 
 const target = () => ({ yAxis: 95, lineStyle: { color: colour("quiet"), type: "dashed", width: 1 } });

@@ -94,7 +94,7 @@ _TITLES: Final[Mapping[tuple[Kind, About], str]] = {
 }
 
 _OF_INCIDENT: Final = {
-    Kind.DISPUTE: translatable("Dispute: %(incident)s (%(days)s)"),
+    Kind.DISPUTE: translatable("%(incident)s (%(days)s)"),
     Kind.COMMENT: translatable("Comment: %(incident)s (%(days)s)"),
 }
 

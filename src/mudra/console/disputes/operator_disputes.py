@@ -1,5 +1,6 @@
 """The disputes of all members: the queue, and one with its decision."""
 
+from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
+from mudra.console.health.health_query import shown_codes
 from mudra.console.health.labels import named_headline
 from mudra.disputes.correction import Effect
 from mudra.disputes.dispute import OPERATOR_ACTS, Act, Dispute, Side
@@ -27,11 +29,18 @@ from mudra.localization.display_zone import display_zone
 from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.payload.catalogue import TYPE_OF_API, WINDOW
+from mudra.metrics.incidents.explanation import ends_of
+from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.payload.catalogue import TYPE_OF_API, WINDOW, window_start
+from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
+from mudra.metrics.rollup.series import Point
+from mudra.metrics.rollup.step import Step
 from mudra.shared.refusal import Refusal
 
 _PAGE: Final = operator_path("disputes")
+_MOST_WINDOWS: Final = 24
+"""Windows that a page lists one by one."""
 _EFFECTS: Final[dict[str, Effect]] = {
     "left_out": "left_out",
     "not_against_member": "not_against_member",
@@ -140,10 +149,24 @@ async def _case_page(page_context: PageContext, dispute_id: UUID, refused: Refus
         "message": gettext(_MESSAGES.get(page_context.query.get("told", ""), "")),
         "contested": contested,
         "figures_until": contested.last_bad + WINDOW if contested else found.end,
+        "windows": await _windows(page_context, found, contested),
         "incident_title": named_headline(names),
         "percent": percentage,
     }
     return RenderedPage("operator_dispute.html", facts, refused.status)
+
+
+async def _windows(
+    page_context: PageContext, one: Dispute, contested: Incident | None
+) -> Sequence[Point]:
+    """Returns the windows that are contested, of the APIs of the incident; none of a long time."""
+    within = TimeRange(one.start, min(one.end, window_start(page_context.now)))
+    ends = None if contested is None else ends_of(contested)
+    if contested is None or ends is None or not 0 < within.number <= _MOST_WINDOWS:
+        return ()
+    return await page_context.tx.service(HealthService).steps(
+        within, Step.WINDOW, shown_codes(contested), aa_id=ends.aa_id, fip_id=ends.fip_id
+    )
 
 
 def _apis_of(one: Dispute) -> list[tuple[str, str]]:

@@ -29,7 +29,7 @@ _MAX_SEEN: Final = 8
 _LONG: Final = 28
 _SHORT: Final = 14
 _OURS: Final = ("label", "tag")
-_TEXTS: Final = ("text", "english", "label", "address")
+_TEXTS: Final = ("text", "english", "label", "address", "sentence")
 _FIGURES: Final = ("number", "time", "moment", "day")
 _NOT_ACROSS: Final = ("below", "file")
 _MOST_FIGURES: Final = 3
@@ -38,9 +38,10 @@ _MOST_FIGURES: Final = 3
 class Column(Struct, Generic[R], frozen=True):
     """A column of a table.
 
-    `kind` is text, english, label, address, code, number, time, moment, day, type, tag, below or
-    file; `tone` colours a tag. Labels and tags are words of ours: they are shown in the reader's
-    language. An english text is the API's own, the same in every language, and marked as English.
+    `kind` is text, english, label, address, sentence, code, number, time, moment, day, type, tag,
+    below or file; `tone` colours a tag. Labels and tags are words of ours: they are shown in the
+    reader's language. A sentence begins with who acted. An english text is the API's own, the same
+    in every language, and marked as English.
     `order` is what it sorts by where that is not the value itself. What is below is under
     its row, over the whole width: long words that would push other columns out of sight. What
     is `folded` opens with the first cell of its row: what few readers of a row need. What is

@@ -12,6 +12,7 @@ from msgspec import Struct
 from mudra.console.framework.page_results import Download
 from mudra.console.framework.table import Column, Table, TableView
 from mudra.console.health.lazy_fragment import LazyFragment
+from mudra.metrics.health.api_names import api_name
 from mudra.metrics.payload.catalogue import REQUEST_COUNT_NAMES, Tag
 from mudra.metrics.sums.totals import Totals
 
@@ -23,6 +24,7 @@ class CountsRow(Struct, frozen=True):
     """The fifteen counts reported of one type."""
 
     type: str
+    code: str
     counts: Sequence[int]
 
 
@@ -47,18 +49,28 @@ def _table(rows: Sequence[CountsRow] | None = None) -> Table[CountsRow]:
         AS_REPORTED.table,
         "The fifteen counts of each type",
         (
-            Column("type", "Type", lambda row: row.type, "code"),
+            Column("type", "API", _named) if rows else Column("type", "Type", lambda row: row.type),
             *(
                 Column(f"n{place}", _count_title(name), partial(_count, place=place), "number")
                 for place, name in enumerate(REQUEST_COUNT_NAMES)
                 if rows is None or any(row.counts[place] for row in rows)
             ),
+            *([Column("none", "No answer", _unanswered, "number")] if rows else []),
         ),
     )
 
 
 def _count_title(name: str) -> str:
-    return name.replace("RecdCnt", "").replace("totalSentCnt", "total")
+    return name.replace("RecdCnt", "").replace("totalSentCnt", "Total")
+
+
+def _named(row: CountsRow) -> str:
+    return f"{api_name(row.code)} ({row.type})"
+
+
+def _unanswered(row: CountsRow) -> int:
+    sent, *answered = row.counts
+    return sent - sum(answered)
 
 
 def _count(row: CountsRow, *, place: int) -> int:
@@ -72,5 +84,5 @@ def _rows(totals: Totals) -> list[CountsRow]:
         of_types = sorted(
             (cell.type, sums.counts) for cell, sums in totals.only(tag).by("type").items()
         )
-        found += [CountsRow(label.format(code), counts) for code, counts in of_types]
+        found += [CountsRow(label.format(code), code, counts) for code, counts in of_types]
     return found

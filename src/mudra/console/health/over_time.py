@@ -1,8 +1,10 @@
 """Health over time: charts and their table, a lazy fragment of a page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
+
+from msgspec.structs import replace
 
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download
@@ -21,6 +23,8 @@ from mudra.timeline.happening import Happening
 OVER_TIME: Final = LazyFragment("over-time", "moments")
 _LATEST: Final = timedelta(hours=1)
 PART: Final = "health_over_time.html"
+_FEW: Final = 3
+"""Points with calls below which a chart shows no course."""
 LATER: Final[Mapping[str, object]] = {"times": None, "moments": None}
 """The values of a page that loads its charts later."""
 
@@ -40,26 +44,50 @@ async def over_time(
     Over `codes` together, else over the API of the view; `changes` are marked. What is bad is
     shaded, by `blame` pale where it is another's.
     """
-    charted = view.in_course
-    step, health = step_for(charted.within), page_context.tx.service(HealthService)
+    charted, health = view.in_course, page_context.tx.service(HealthService)
 
-    async def points(within: TimeRange) -> Sequence[Point]:
+    async def points(within: TimeRange, step: Step) -> Sequence[Point]:
         if codes:
             return await health.steps(within, step, codes, aa_id=aa_id, fip_id=fip_id)
         return await health.points(within, step, view.code, aa_id=aa_id, fip_id=fip_id)
 
-    times = timeline(await points(charted.within), step, charted, blame)
+    within, step, found = await since_the_first(charted.within, points)
+    times = timeline(found, step, replace(charted, within=within), blame)
     if view.compare:
-        await compare(times, charted.within, points)
+        await compare(times, within, lambda week: points(week, step))
     times.data["marks"] = drawn(marks_of(changes))
     table, query = moments_table(step), OVER_TIME.table_query(page_context.query)
     return table.export(times.moments, query) or {
         "times": times,
         "widened": charted.within if charted != view else None,
+        "since": within.start if within != charted.within else None,
         "lanes": None,
         "moments": table.view(times.moments, query),
         "opened": OVER_TIME.is_opened(page_context.query),
     }
+
+
+async def since_the_first(
+    within: TimeRange, read: Callable[[TimeRange, Step], Awaitable[Sequence[Point]]]
+) -> tuple[TimeRange, Step, Sequence[Point]]:
+    """Returns the time of a chart, its step and its points.
+
+    Where calls came so late in a time that its chart would be a point or two, it begins with the
+    first of them, in finer steps.
+    """
+    step = step_for(within)
+    found = await read(within, step)
+    known = [one.start for one in found if one.health is not None]
+    if not known or len(known) >= _FEW:
+        return within, step, found
+    later = TimeRange(max(within.start, known[0]), within.end)
+    finer = step_for(later)
+    if finer is step:
+        return within, step, found
+    found = await read(later, finer)
+    first = next((place for place, one in enumerate(found) if one.health is not None), 0)
+    start = max(later.start, found[first].start)
+    return TimeRange(start, within.end), finer, found[first:]
 
 
 def of_incident(found: Incident, others: Sequence[StoredIncident] = ()) -> Blame:

@@ -8,12 +8,15 @@ from itertools import groupby
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.console.framework.page_context import PageContext
 from mudra.console.health.charts import Blame, Mark, Timeline, compare, drawn, marks_of, timeline
 from mudra.console.health.grid import HEALTH
 from mudra.console.health.health_query import HealthQuery, shown_codes
+from mudra.console.health.labels import CauseLine, cause_lines, named_headline
 from mudra.console.health.lazy_fragment import LazyFragment
+from mudra.console.health.over_time import since_the_first
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.explanation import causes_of, concerns, of_api
 from mudra.metrics.incidents.incident import Incident, StoredIncident
@@ -58,6 +61,8 @@ class Trend(Struct, frozen=True):
     lanes: Lanes
     marks: Sequence[Mark]
     within: TimeRange
+    earlier: Sequence[CauseLine]
+    """Causes in the time that is drawn which were over before that of the page began."""
 
 
 async def trend(
@@ -70,13 +75,17 @@ async def trend(
 
     `causes` are those of the view's own time, where the page has read them.
     """
-    charted = view.in_course
-    within = charted.within
-    step, health = step_for(within), page_context.tx.service(HealthService)
-    times = timeline(await health.points(within, step, view.code), step, charted)
+    health = page_context.tx.service(HealthService)
+
+    async def points(within: TimeRange, step: Step) -> Sequence[Point]:
+        return await health.points(within, step, view.code)
+
+    within, step, found = await since_the_first(view.in_course.within, points)
+    charted = replace(view.in_course, within=within)
+    times = timeline(found, step, charted)
     changes = await page_context.tx.service(TimelineService).changes(within, page_context.now)
     marks = marks_of(changes)
-    await compare(times, within, lambda one: health.points(one, step, view.code))
+    await compare(times, within, lambda week: points(week, step))
     times.data["marks"] = drawn(marks)
     if causes is None or within != view.within:
         causes = await causes_over(page_context, charted)
@@ -87,13 +96,19 @@ async def trend(
         names,
         lambda one: f"{HEALTH}/fip/{one}{view.query()}",
     )
-    return Trend(times, lanes, marks, within)
+    earlier = [one for one in causes if is_before(one, view)]
+    return Trend(times, lanes, marks, within, cause_lines(earlier, heading=named_headline(names)))
 
 
 async def causes_over(page_context: PageContext, view: HealthQuery) -> Sequence[StoredIncident]:
     """Returns the causes in the time of a view, of its API."""
     stored = await page_context.tx.service(IncidentService).since(view.within.start)
     return [one for one in causes_of(stored, view.within) if of_api(one.incident, view.code)]
+
+
+def is_before(one: StoredIncident, view: HealthQuery) -> bool:
+    """Returns whether an incident was over before the time of a view began."""
+    return one.incident.ended is not None and one.incident.ended <= view.within.start
 
 
 async def blame_within(

@@ -65,7 +65,18 @@ def pieces(text: str) -> list[Piece]:
         before, _, rest = rest.partition(link)
         fragment = f"#{parts.fragment}" if parts.fragment else ""
         found += [Piece(before), Piece(_label(parts.path), parts.path + fragment)]
-    return [*found, Piece(rest)]
+    return [one for one in (*found, Piece(rest)) if one.text]
+
+
+def paragraphs(text: str) -> list[list[Piece]]:
+    """Splits the text of an email into its paragraphs, each of pieces."""
+    return [pieces(one) for one in text.strip().split("\n\n") if one.strip()]
+
+
+def without_greeting(found: list[list[Piece]]) -> list[list[Piece]]:
+    """Returns the paragraphs without the first one where it greets: it ends with a comma."""
+    first = found[0] if found else []
+    return found[1:] if len(first) == 1 and first[0].text.endswith(",") else found
 
 
 def _label(path: str) -> str:

@@ -157,7 +157,7 @@ _DONE: Final[Mapping[EventName, str]] = {
     _E.SERVICE_RELEASE_START: translatable("Another version of Mudra began to run: %(version)s"),
     _E.LEVELS_TARGET_SET: translatable("%(actor)s set a target of service levels: %(measure)s"),
     _E.LEVELS_TARGET_END: translatable("%(actor)s ended a target of service levels: %(measure)s"),
-    _E.LEVELS_REPORT_MAKE: translatable("A report of service levels was made and signed"),
+    _E.LEVELS_REPORT_MAKE: translatable("%(actor)s made a signed report of service levels"),
     _E.LEVELS_RULE_SET: translatable("%(actor)s set the rule of service levels"),
     _E.LEVELS_BUDGET_ALARM: translatable(
         "The error budget of %(entity)s was reported as %(outlook)s"

@@ -14,7 +14,13 @@ from mudra.console.framework.navigation import ACCOUNT
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
-from mudra.console.pages.email_text import pieces, severity_of, severity_tone, without_severity
+from mudra.console.pages.email_text import (
+    paragraphs,
+    severity_of,
+    severity_tone,
+    without_greeting,
+    without_severity,
+)
 from mudra.http.auth.gates import SIGNED_IN
 from mudra.localization.language import translatable
 from mudra.metrics.notifications.webhook import Event, NoSuchWebhook, Owner, Webhook
@@ -101,7 +107,10 @@ async def notification(page_context: PageContext, mail_id: FromPath[UUID]) -> Ou
     found = await page_context.tx.service(Outbox).mail(str(mail_id))
     if found is None or found.email.to != page_context.user.email:
         return NoSuchMail()
-    return RenderedPage("notification.html", {"mail": found, "pieces": pieces(found.email.shown)})
+    return RenderedPage(
+        "notification.html",
+        {"mail": found, "paragraphs": without_greeting(paragraphs(found.email.shown))},
+    )
 
 
 async def _notifications(page_context: PageContext) -> Sequence[Notification]:

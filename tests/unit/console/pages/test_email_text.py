@@ -1,6 +1,13 @@
 """On a page an email's addresses of the console are links by name, and lead to no other host."""
 
-from mudra.console.pages.email_text import pieces, severity_of, severity_tone, without_severity
+from mudra.console.pages.email_text import (
+    paragraphs,
+    pieces,
+    severity_of,
+    severity_tone,
+    without_greeting,
+    without_severity,
+)
 
 
 def test_an_address_of_the_console_is_a_link_that_says_where_it_leads() -> None:
@@ -26,3 +33,12 @@ def test_the_severity_of_a_subject_is_apart_from_it() -> None:
     assert (severity_of(subject), severity_tone(subject)) == ("Critical", "bad")
     assert without_severity(subject) == "Kaveri Bank: 60 % of calls fail"
     assert (severity_of("Plain"), without_severity("Plain")) == ("", "Plain")
+
+
+def test_a_page_leaves_the_greeting_out_and_has_a_link_alone_as_an_act() -> None:
+    text = "Hello a@b.example,\n\nIt is over.\n\nhttps://host.example/console/account\n"
+
+    found = without_greeting(paragraphs(text))
+
+    assert [[one.text for one in of] for of in found] == [["It is over."], ["Open your account"]]
+    assert without_greeting(paragraphs("It is over.")) == paragraphs("It is over.")

@@ -76,3 +76,22 @@ def test_machines_of_other_kinds_are_counted_too() -> None:
     rows = [event(n, "entity:token:issue", "entity:A", "A") for n in range(3)]
 
     assert said(rows) == ["A got Entity Access Tokens, and 2 more like it"]
+
+
+def test_what_programs_of_people_do_all_day_is_one_row_and_what_people_decide_is_not() -> None:
+    rows = [
+        event(6, "user:token:issue", "user:2", txn="six"),
+        event(5, "user:sign_in:succeed", "user:2", txn="six"),
+        event(4, "user:token:issue", "user:1", txn="four"),
+        event(3, "entity:secret:reset", "user:2", "A", txn="three"),
+        event(2, "entity:secret:reset", "user:1", "B", txn="two"),
+        event(1, "user:token:issue", "user:1", txn="one", after_s=-61),
+    ]
+
+    many, *others = folded(rows)
+
+    assert many.what == "a@b.example got a User Access Token, and 1 more like it"
+    assert list(many.actors) == ["user:2", "user:1"]
+    assert "event=user%3Atoken%3Aissue" in many.each
+    assert "by=people" in many.each
+    assert len(others) == 3, "a reset has a row of its own, and so has another minute"

@@ -18,6 +18,8 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, Outcome, StreamedPage
 from mudra.console.framework.table import Table
 from mudra.console.health.health_query import HealthQuery, query_of
+from mudra.console.health.incident_state import recovering_ids
+from mudra.console.health.labels import CauseLine, cause_lines, named_headline
 from mudra.console.pages.comparison.funnel_view import facts_of, subjects_table, trend_of
 from mudra.console.pages.comparison.funnel_view import weeks_table as by_week
 from mudra.console.pages.comparison.role_view import RoleView, role_view
@@ -25,9 +27,12 @@ from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.picture import Grouping
+from mudra.metrics.incidents.explanation import concerns
+from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.shared.refusal import Refusal
 
 _USUAL: Final = "7d"
+_MAX_OPEN: Final = 50
 HOME: Final = operator_path("funnel")
 
 
@@ -94,6 +99,7 @@ async def _content(
     return {
         **facts_of(whole[0], weeks, query),
         "subjects": [table.view(rows, query) for table, rows in tables],
+        "open": await _open(page_context, about),
         "roles": await _roles(page_context) if aa_id is None and fip_id is None else [],
     }
 
@@ -141,6 +147,20 @@ def _aa(one: Funnel) -> str:
 
 def _pair(one: Funnel) -> str:
     return _path("pair", one.aa_id, one.fip_id)
+
+
+async def _open(page_context: PageContext, about: About) -> Sequence[CauseLine]:
+    """Returns the open incidents that reach a member or pair; none of the network."""
+    if about == About():
+        return []
+    found = await page_context.tx.service(IncidentService).latest(only_open=True, limit=_MAX_OPEN)
+    health = page_context.tx.service(HealthService)
+    reaching = [one for one in found if concerns(one.incident, about.aa_id, about.fip_id)]
+    recovering = recovering_ids(reaching, await health.judged_until(), page_context.now)
+    heading = named_headline(await health.names())
+    return cause_lines(
+        [one for one in reaching if one.is_open], heading=heading, recovering=recovering
+    )
 
 
 async def _roles(page_context: PageContext) -> Sequence[RoleView]:

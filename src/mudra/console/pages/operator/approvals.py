@@ -68,16 +68,12 @@ TABLE: Final = Table[PendingEntry](
             lambda w: w.pending.entry.entityinfo.name,
             link=lambda w: approval_link(w.entity_id),
         ),
-        Column("entity", translatable("Entity"), lambda w: w.entity_id, "code"),
+        Column("entity", translatable("Entity"), lambda w: w.entity_id, "code", phone="figure"),
         Column("type", translatable("Type"), lambda w: w.entity_type.value, "type", phone="state"),
         Column(
             "what",
             translatable("What"),
-            lambda w: (
-                gettext("first registration")
-                if w.live is None
-                else gettext("version %(number)s", number=w.pending.number)
-            ),
+            lambda w: gettext("first registration") if w.live is None else None,
             phone="figure",
         ),
         Column(
@@ -99,6 +95,7 @@ TABLE: Final = Table[PendingEntry](
             "time",
             phone="figure",
         ),
+        Column("version", translatable("Version"), lambda w: w.pending.number, "file"),
         Column("live", translatable("Goes live"), lambda w: w.pending.goes_live_at, "time"),
     ),
     first_sort="since",

@@ -13,6 +13,7 @@ from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.health.callable_members import callees
 from mudra.console.health.cause_rows import CauseRow, cause_rows, silent_aas
+from mudra.console.pages.operator.audit_log.audit_pages import latest_acts
 from mudra.console.pages.operator.health.incident_list_acts import assigned_text
 from mudra.console.pages.operator.labels import KINDS, URGENCIES, row_link
 from mudra.http.auth.gates import operator
@@ -58,6 +59,7 @@ _LISTS: Final = {
 }
 """The pages that list all of a kind."""
 _SEVERAL: Final = 2
+_ACTS: Final = 8
 _MAX_OF_KIND: Final = 5
 """Rows of one kind among the others: an import of members adds hundreds of a kind."""
 
@@ -76,6 +78,8 @@ async def show_board(page_context: PageContext) -> Outcome:
     health = page_context.tx.service(HealthService)
     causes = await _causes(page_context, found)
     cut = left_out(found, kind)
+    alone = Scope.AUDIT in page_context.scopes and len(found.hidden) == len(KINDS)
+    acts, verified = await latest_acts(page_context, _ACTS) if alone else (None, None)
     return RenderedPage(
         "operator_dashboard.html",
         {
@@ -84,6 +88,8 @@ async def show_board(page_context: PageContext) -> Outcome:
                 for one, title in KINDS.items()
                 if one not in found.hidden and one not in _CAUSES
             ],
+            "acts": acts,
+            "verified": verified,
             "address": BOARD + (f"?kind={kind}" if kind in tuple(Kind) else ""),
             "causes": causes,
             "changed": await health.changed_rates() if causes is not None else (),
@@ -183,7 +189,9 @@ def budgets_line(
 
 def _tag(row: DashboardRow) -> tuple[str, str]:
     used_up = row.kind is Kind.BUDGET and row.urgency is Urgency.SOON
-    return (translatable("Used up"), "bad") if used_up else URGENCIES[row.urgency]
+    if used_up:
+        return translatable("Used up"), "bad"
+    return (translatable("Failing"), "warn") if row.kind is Kind.WEBHOOK else URGENCIES[row.urgency]
 
 
 def _left_out(

@@ -15,7 +15,7 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.table import Column, Table
-from mudra.console.pages.email_text import pieces, severity_of, severity_tone, without_severity
+from mudra.console.pages.email_text import paragraphs, severity_of, severity_tone, without_severity
 from mudra.console.pages.operator.labels import tone
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
@@ -121,7 +121,7 @@ async def mail(page_context: PageContext, mail_id: FromPath[UUID]) -> Outcome:
     found = await page_context.tx.service(Outbox).mail(str(mail_id))
     if found is None:
         return NoSuchMail()
-    shown = {"mail": found, "pieces": pieces(found.email.shown)}
+    shown = {"mail": found, "paragraphs": paragraphs(found.email.shown)}
     return RenderedPage("operator_mail.html", shown)
 
 

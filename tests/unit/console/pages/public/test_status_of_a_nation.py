@@ -156,8 +156,19 @@ def test_the_first_answer_is_small_and_has_the_disrupted_on_top() -> None:
     assert len(names(page)) == PAGE
     assert names(page)[0] == BROKEN
     assert page.index('type="search"') < page.index("Open incidents") < page.index(BROKEN)
-    assert "2,000 of 2,000 institutions" in page
+    assert "2,000 institutions, disrupted ones first" in page
     assert f"Page 1 of {-(-MANY // PAGE)}" in page
+
+
+def test_operational_ones_wait_below_what_is_not_and_are_shown_where_looked_for() -> None:
+    first, next_page, found = (
+        text_of(get(pages.status, **query)) for query in ({}, {"page": "2"}, {"q": "bank"})
+    )
+
+    assert first.index(BROKEN) < first.index("operational institutions</summary>")
+    assert "operational institutions</summary>" not in next_page
+    assert "operational institutions</summary>" not in found
+    assert len(names(found)) == PAGE
 
 
 def test_in_hindi_it_is_as_small_and_is_grouped_as_in_india() -> None:
@@ -167,7 +178,7 @@ def test_in_hindi_it_is_as_small_and_is_grouped_as_in_india() -> None:
 
     assert len(answer.content) < MAX_BYTES, len(answer.content)
     assert names(page)[0] == f"{BROKEN}?lang=hi"
-    assert "2,000 में से 2,000 संस्थाएँ, बाधित संस्थाएँ पहले" in page
+    assert "2,000 संस्थाएँ, बाधित संस्थाएँ पहले" in page
     assert "26 अग॰ 2026" in page
     with written_in(LANGUAGES.find("hi") or ENGLISH):
         assert who([one.name for one in crowd], len(crowd)) == ("1,20,000 में से 1,20,000 संस्थाओं")

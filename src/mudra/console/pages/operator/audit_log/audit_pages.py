@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Final
 from urllib.parse import urlencode
 
@@ -23,7 +24,14 @@ from mudra.console.framework.page_results import RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
 from mudra.console.health.health_query import written
 from mudra.console.pages.event_sentence import person_of, unnamed
-from mudra.console.pages.operator.audit_log.event_rows import ALL, EACH, TABLE, EventRow, folded
+from mudra.console.pages.operator.audit_log.event_rows import (
+    ALL,
+    EACH,
+    ROUTINE,
+    TABLE,
+    EventRow,
+    folded,
+)
 from mudra.console.pages.operator.labels import names_of
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
@@ -32,6 +40,8 @@ from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.health_service import HealthService
 
 MAX_COUNT: Final = 1000
+_LOOKED_AT: Final = 300
+"""Events of people among which the latest acts are looked for."""
 EXPORTED: Final = 20_000
 """How many a file may hold; more are reported, so that no file is mistaken for the whole."""
 MAX_LENGTH: Final = 300
@@ -146,6 +156,21 @@ async def _rows(
         )
         for row in found
     ]
+
+
+async def latest_acts(
+    page_context: PageContext, most: int
+) -> tuple[Sequence[EventRow], datetime | None]:
+    """Returns the latest acts of people that are no routine, and when the audit was verified."""
+    audit = AuditSearch(page_context.tx)
+    by_people = await audit.events(AuditFilter(by=ActedBy.PEOPLE), None, _LOOKED_AT)
+    found = [row for row in by_people if row.event not in ROUTINE]
+    members = await page_context.tx.service(HealthService).names()
+    rows = folded(await _rows(page_context, found[: 4 * most], members))
+    verified = AuditFilter(event=EventName.AUDIT_CHAIN_VERIFY.value)
+    return [*islice(rows, most)], next(
+        (row.at for row in await audit.events(verified, None, 1)), None
+    )
 
 
 @page.post("/operator/audit/verify", gate=operator(Scope.AUDIT), within_s=MAX_S)

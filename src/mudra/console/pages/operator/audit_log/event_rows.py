@@ -27,6 +27,16 @@ _IMPLIED: Final = frozenset(
     }
 )
 """Events without which the act of the same call would not have been."""
+ROUTINE: Final = _IMPLIED | frozenset(
+    {
+        EventName.USER_TOKEN_ISSUE.value,
+        EventName.USER_SESSION_BEGIN.value,
+        EventName.USER_SESSION_END.value,
+        EventName.ENTITY_SECRET_READ.value,
+        EventName.LEVELS_REPORT_MAKE.value,
+    }
+)
+"""Acts that people's programs do all day: those of one kind and minute are one row."""
 _MINUTE: Final = timedelta(minutes=1)
 _MAX_NAMES: Final = 20
 EACH: Final = "each"
@@ -36,8 +46,7 @@ EACH: Final = "each"
 class EventRow(Struct, frozen=True):
     """An event as a sentence, with a person's address in the place of its ID.
 
-    `more` are further events of a person's same call, or of the same kind and minute by programs
-    or the service.
+    `more` are further events of a person's same call, or of the same kind and minute.
     """
 
     row: AuditRow
@@ -60,7 +69,7 @@ class EventRow(Struct, frozen=True):
         one = event_sentence(self.row, self.actor, self.person, self.entity)
         if not self.more:
             return one
-        if self.by_person:
+        if self.is_one_call:
             further = sum(not _is_implied(each) for each in self.more)
             if not further:
                 return one
@@ -83,6 +92,17 @@ class EventRow(Struct, frozen=True):
         return self.row.actor.startswith(ActedBy.PEOPLE.prefixes)
 
     @property
+    def is_one_call(self) -> bool:
+        """Report whether its events are of one call of a person."""
+        txn = self.row.txn_id
+        return self.by_person and all(one.row.txn_id == txn for one in self.more)
+
+    @property
+    def actors(self) -> Sequence[str]:
+        """The persons of the row, each once."""
+        return tuple(dict.fromkeys(one.actor for one in (self, *self.more)))
+
+    @property
     def entities(self) -> Sequence[str]:
         """The names of all members that the row is about, each once."""
         return tuple(dict.fromkeys(one.entity for one in (self, *self.more) if one.entity))
@@ -92,13 +112,13 @@ class EventRow(Struct, frozen=True):
         """The address of its events in rows of their own; empty for a row of one event."""
         if not self.more:
             return ""
-        if self.by_person:
+        if self.is_one_call:
             return f"?{urlencode({'txn': self.row.txn_id, EACH: 'yes'})}"
         begin = _minute(self.row.at)
         asked = {
             "event": self.row.event,
             "outcome": self.row.outcome,
-            "by": ALL,
+            "by": ActedBy.PEOPLE.value if self.by_person else ALL,
             "since": written(begin),
             "until": written(begin + _MINUTE),
             EACH: "yes",
@@ -122,7 +142,10 @@ ALL: Final = "all"
 
 
 def folded(rows: Iterable[EventRow]) -> Iterator[EventRow]:
-    """Yields a person's events of one call as one row, and others of one kind and minute."""
+    """Yields a person's events of one call as one row, and others of one kind and minute.
+
+    Of people those are in one row that are routine, without what signed each of them in.
+    """
     for _, of_minute in groupby(rows, key=lambda one: _minute(one.row.at)):
         alike: dict[tuple[str, str], list[EventRow]] = {}
         for one in of_minute:
@@ -131,9 +154,28 @@ def folded(rows: Iterable[EventRow]) -> Iterator[EventRow]:
             own = row.txn_id or str(row.seq) if is_call else str(row.seq)
             key = (row.actor, own) if one.by_person else (row.event, row.outcome)
             alike.setdefault(key, []).append(one)
-        for events in alike.values():
-            first, *more = sorted(events, key=_is_implied)
-            yield EventRow(first.row, first.actor, first.person, first.entity, more)
+        routine: dict[str, list[EventRow]] = {}
+        calls = [sorted(events, key=_is_implied) for events in alike.values()]
+        for first, *more in calls:
+            if _is_routine(first, more):
+                routine.setdefault(first.row.event, []).append(first)
+        for first, *more in calls:
+            if not _is_routine(first, more):
+                yield _with(first, more)
+                continue
+            same = routine[first.row.event]
+            if first is same[0]:
+                yield _with(first, more if len(same) == 1 else same[1:])
+
+
+def _with(first: EventRow, more: Sequence[EventRow]) -> EventRow:
+    return EventRow(first.row, first.actor, first.person, first.entity, more)
+
+
+def _is_routine(first: EventRow, more: Sequence[EventRow]) -> bool:
+    row = first.row
+    done = row.outcome == Outcome.SUCCESS.value
+    return first.by_person and done and row.event in ROUTINE and all(map(_is_implied, more))
 
 
 def _is_implied(one: EventRow) -> bool:
@@ -145,8 +187,11 @@ def _minute(at: datetime) -> datetime:
 
 
 def _members(row: EventRow) -> str | None:
-    names = row.entities
-    if not row.more or not names:
+    return _listed(row.entities) if row.more else None
+
+
+def _listed(names: Sequence[str]) -> str | None:
+    if not names:
         return None
     shown = ", ".join(names[:_MAX_NAMES])
     left = len(names) - _MAX_NAMES
@@ -157,7 +202,7 @@ TABLE: Final = Table[EventRow](
     "events",
     translatable("Events"),
     (
-        Column("what", translatable("What"), lambda r: r.what),
+        Column("what", translatable("What"), lambda r: r.what, "sentence"),
         Column("at", translatable("At"), lambda r: r.row.at, "moment"),
         Column(
             "outcome",
@@ -178,7 +223,7 @@ TABLE: Final = Table[EventRow](
         Column(
             "actor",
             translatable("Actor"),
-            lambda r: r.actor if r.by_person else r.of_one(r.actor),
+            lambda r: _listed(r.actors) if r.by_person else r.of_one(r.actor),
             folded=True,
         ),
         Column(
@@ -217,5 +262,6 @@ TABLE: Final = Table[EventRow](
         ),
     ),
     first_sort="-seq",
+    rows=20,
     filters=False,
 )

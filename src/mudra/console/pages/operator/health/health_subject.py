@@ -27,7 +27,7 @@ from mudra.console.health.tables import (
     counterparts_table,
     incidents_table,
 )
-from mudra.console.health.trend import blame_within
+from mudra.console.health.trend import blame_within, causes_over, is_before
 from mudra.console.pages.operator.labels import pages_of_member
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
@@ -131,7 +131,15 @@ async def _charts(
 ) -> Mapping[str, object] | Download:
     of_fip = None if about.aa_id else about.fip_id
     blame = await blame_within(page_context, view.in_course, of_fip)
-    return await over_time(page_context, view, aa_id=about.aa_id, fip_id=about.fip_id, blame=blame)
+    charts = await over_time(
+        page_context, view, aa_id=about.aa_id, fip_id=about.fip_id, blame=blame
+    )
+    if isinstance(charts, Download):
+        return charts
+    drawn = await causes_over(page_context, view.in_course)
+    earlier = [one for one in drawn if is_before(one, view) and _concerns(one, about)]
+    names = await page_context.tx.service(HealthService).names()
+    return {**charts, "earlier": cause_lines(earlier, heading=named_headline(names))}
 
 
 async def _content(
@@ -159,7 +167,7 @@ async def _content(
     apis = apis_table("apis", translatable("APIs"), translatable("API"))
     others = counterparts_table("AA" if about.fip_id else "FIP", with_api=not view.code)
     listed, in_file = incidents_table(names), others.is_exported(page_context.query)
-    api_list = api_rows(found.apis, view)
+    api_list = sorted(api_rows(found.apis, view), key=lambda row: row.api.type != first.code)
     for export in (
         counts_export(totals, page_context.query),
         apis.export(api_list, page_context.query),
@@ -191,9 +199,20 @@ async def _content(
         "planned": await planned_maintenances(
             page_context, within, names, {about.aa_id or "", about.fip_id or ""}
         ),
-        "outvoted": sorted({aa_id for one in found.disputed.values() for aa_id in one.outvoted}),
+        "outvoted": _outvoted(found, names),
         **_counts(page_context, about, totals),
     }
+
+
+def _outvoted(
+    found: HealthOfSubject, names: Mapping[str, str]
+) -> Sequence[tuple[str, Sequence[str]]]:
+    """Returns the AAs that see the opposite of most others, each with the FIPs by name."""
+    of_aa: dict[str, set[str]] = {}
+    for (fip_id, _), one in found.disputed.items():
+        for aa_id in one.outvoted:
+            of_aa.setdefault(aa_id, set()).add(names.get(fip_id, fip_id))
+    return [(aa_id, sorted(fips)) for aa_id, fips in sorted(of_aa.items())]
 
 
 def _figures(found: HealthOfSubject, view: HealthQuery, first: HealthQuery) -> Mapping[str, object]:
@@ -230,7 +249,7 @@ def _causes(
     found = [
         one
         for one in causes_of(stored, view.within)
-        if concerns(one.incident, about.aa_id, about.fip_id) and of_api(one.incident, view.code)
+        if _concerns(one, about) and of_api(one.incident, view.code)
     ]
     return cause_lines(
         found,
@@ -238,6 +257,10 @@ def _causes(
         about=(about.aa_id, about.fip_id),
         recovering=recovering,
     )
+
+
+def _concerns(one: StoredIncident, about: About) -> bool:
+    return concerns(one.incident, about.aa_id, about.fip_id)
 
 
 async def _stored(page_context: PageContext, view: HealthQuery) -> Sequence[StoredIncident]:

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from urllib.parse import urlencode
 
@@ -26,6 +26,7 @@ MAX_WORDS: Final = 100
 _MAX_DIGITS: Final = 9
 _BAR: Final = 4
 _FEWEST_DAYS: Final = 14
+_FEW_DAYS: Final = 7
 _HEIGHTS: Final = {  # top and height of a day's bar: states differ by shape, not only by color
     DayState.GOOD: (7, 26),
     DayState.PARTLY: (3, 30),
@@ -81,6 +82,13 @@ class FipLine(Struct, frozen=True):
     """The first letter of each day's state, for the script that names the day under a pointer."""
     summary: str
     days: Sequence[Day]
+    says_more: bool
+    """Whether the summary says more than the bars: not of a few days that are all alike."""
+
+    @property
+    def since(self) -> date | None:
+        """The first day that is drawn and has data."""
+        return next((one.day for one in self.days if one.state is not DayState.NO_DATA), None)
 
     @property
     def width(self) -> int:
@@ -238,7 +246,10 @@ def line_of(one: FipState, count: int = 0) -> FipLine:
     if one.tone == "bad" and days and days[-1].state is DayState.PARTLY:
         # What is disrupted now is no amber day, next to a red one of what recovered.
         drawn = [*days[:-1], replace(days[-1], state=DayState.BAD)]
-    return FipLine(one.fip, one.state, one.tone, _bars(drawn), _marks(drawn), _summary(one), days)
+    return FipLine(
+        *(one.fip, one.state, one.tone, _bars(drawn), _marks(drawn), _summary(one), days),
+        _says_more(_counted_days(one.fip.days, one.incidents)),
+    )
 
 
 def _summary(one: FipState) -> str:
@@ -267,6 +278,11 @@ class _CountedDays(Struct, frozen=True):
     undisturbed: int
     in_doubt: int
     """With an incident that one AA alone sees, and none else that is a disruption."""
+
+
+def _says_more(days: _CountedDays) -> bool:
+    few = days.known < _FEW_DAYS
+    return not few or days.in_doubt > 0 or (days.known > 1 and days.undisturbed < days.known)
 
 
 def _counted_days(days: Iterable[Day], incidents: Sequence[PublicIncident]) -> _CountedDays:
@@ -335,9 +351,14 @@ def _marks(days: Sequence[Day]) -> str:
 
 
 def _bars(days: Sequence[Day]) -> dict[str, str]:
-    """Returns the days as one SVG path for each state: short, and without inline styles."""
+    """Returns the days as one SVG path for each state: short, and without inline styles.
+
+    Nothing is drawn before the first day with data.
+    """
     paths: dict[str, str] = {}
     for place, day in enumerate(days):
+        if not paths and day.state is DayState.NO_DATA:
+            continue
         top, height = _HEIGHTS[day.state]
         piece = f"M{place * _BAR} {top}h3v{height}h-3z"
         paths[day.state.value] = paths.get(day.state.value, "") + piece

@@ -30,6 +30,7 @@ from mudra.console.pages.public.status.status_cache import (
 from mudra.console.pages.public.status.status_groups import title_of
 from mudra.console.pages.public.status.status_headline import headline
 from mudra.console.pages.public.status.status_lines import (
+    FipPage,
     days_shown,
     find_state,
     line_of,
@@ -52,6 +53,7 @@ from mudra.http.response.http_refusals import Unavailable
 from mudra.http.server.given import Given
 from mudra.http.server.router import Router
 from mudra.metrics.health.api_names import api_names
+from mudra.metrics.health.health import Status
 from mudra.metrics.notifications.alarm import symptoms_text
 from mudra.metrics.payload.catalogue import hour_start
 from mudra.metrics.public_status.public_rows import is_current
@@ -62,6 +64,9 @@ _log = structlog.get_logger()
 _RECENT: Final = timedelta(days=14)
 _MAX_OPEN: Final = 20
 _QUARTER: Final = timedelta(hours=6)
+_HOUR: Final = timedelta(hours=1)
+_FEW_HOURS: Final = 6
+"""Hours without a figure at the beginning of a chart; after more it begins with the first one."""
 
 _MAX_RECENT: Final = 20
 """The closed incidents on the first page; institutions' pages show all."""
@@ -110,6 +115,8 @@ def _network_page(
             "snapshot": snapshot,
             "found": found,
             "all": len(states),
+            "folded_from": _folded_from(found),
+            "operational": sum(one.tone == "good" for one in states),
             "apis": APIS_OF_ALL.view(apis, query),
             "headline": headline(states, names, silent_since),
             "silent_since": silent_since,
@@ -126,6 +133,13 @@ def _network_page(
         },
     )
     return in_language(shown)
+
+
+def _folded_from(found: FipPage) -> int:
+    """Returns the place from which on all lines are operational, and wait below; 0 for none."""
+    tones = [one.tone for one in found.lines]
+    at = tones.index("good") if "good" in tones else 0
+    return 0 if found.is_filtered or {*tones[at:]} != {"good"} else at
 
 
 @get("/status/fip/{fip_id:str}", include_in_schema=False)
@@ -161,6 +175,9 @@ def _fip_page(
     incidents = [one for one in snapshot.incidents if one.fip_id == fip_id]
     line = line_of(state, days_shown([fip]))
     hours_end = hour_start(snapshot.as_of)
+    by_hour = line_chart(fip.success_by_hour)
+    measured = len(fip.success_by_hour) - by_hour.skipped
+    whole = measured > len(fip.success_by_hour) - _FEW_HOURS
     shown = page(
         "status_fip.html",
         _site(request, dependencies, kept)
@@ -178,8 +195,11 @@ def _fip_page(
             "apis": APIS_OF_ONE.view(apis, query),
             "days": DAYS.view(line.days, query),
             "by_day": line_chart([one.success_percentage for one in fip.days]),
-            "by_hour": line_chart(fip.success_by_hour, whole=True),
-            "hours": [hours_end - ago * _QUARTER for ago in range(4, -1, -1)],
+            "by_hour": line_chart(fip.success_by_hour, whole=True) if whole else by_hour,
+            "hours": [hours_end - ago * _QUARTER for ago in range(4, -1, -1)]
+            if whole
+            else [hours_end - measured * _HOUR, hours_end],
+            "all_good": all(one.row.status is Status.GOOD and not one.is_disrupted for one in apis),
             "names": {fip.fip_id: fip.name},
             "levels_link": _levels_link(cached, {"levels.q": fip_id, **kept}),
         },

@@ -42,6 +42,8 @@ class ApiLine(Struct, frozen=True):
     """What links to the institution end with: the language that was asked for."""
     is_disrupted: bool = False
     """Whether an incident of it is open, however well the day was."""
+    failed: float | None = None
+    """What an open incident of this API alone failed of its calls, in percent."""
 
 
 def lines_of(
@@ -51,11 +53,17 @@ def lines_of(
     open_now: Iterable[PublicIncident] = (),
 ) -> list[ApiLine]:
     """Returns every API of these institutions, under these names."""
+    still_open = [one for one in open_now if one.ended is None]
     disrupted = {
         (one.fip_id, code)
-        for one in open_now
-        if one.ended is None and one.effect is Effect.DISRUPTED
+        for one in still_open
+        if one.effect is Effect.DISRUPTED
         for code in one.type.split(API_SEPARATOR)
+    }
+    failed = {
+        (one.fip_id, one.type): round(100 - one.success_percentage, 1)
+        for one in still_open
+        if one.success_percentage is not None
     }
     return [
         ApiLine(
@@ -64,6 +72,7 @@ def lines_of(
             row,
             suffix,
             not disrupted.isdisjoint({(fip.fip_id, ""), (fip.fip_id, FEED_APIS[row.api].value)}),
+            failed.get((fip.fip_id, FEED_APIS[row.api].value)),
         )
         for fip in fips
         for row in fip.apis
@@ -86,6 +95,9 @@ _OF_AN_API: Final = (
         lambda line: _state(line)[0],
         "tag",
         tone=lambda line: _state(line)[1],
+    ),
+    Column[ApiLine](
+        "failed", translatable("Failed in the incident, %"), lambda line: line.failed, "number"
     ),
     Column[ApiLine]("calls", translatable("Calls"), lambda line: line.row.requests, "number"),
     Column[ApiLine](
