@@ -18,7 +18,6 @@ TREND: Final = timedelta(days=84)
 """The weeks of the table by week, with the one that is not over."""
 _MUCH: Final = 100 - GOOD_ABOVE_PERCENT
 """A step that loses more, in percent, is marked: the network's rule of success is not kept."""
-"""Rows of a page by FIP or AA: the worst are the first."""
 STAGES: Final = {
     Stage.DISCOVERY: translatable("Discovery"),
     Stage.LINKING: translatable("Linking"),
