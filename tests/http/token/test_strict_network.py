@@ -69,7 +69,7 @@ def test_pages_and_command_show_the_exemption(service: Service, operator: Operat
     bound_page = browser.get(page).text
     switched = browser.act(page, page, binding="network")
 
-    assert "applies again when you switch the binding off" in bound_page
+    assert "applies again when you accept any address" in bound_page
     assert "setting applies again" in bound_page
     assert switched.headers["location"].endswith("told=exempt")
     assert "exempted by the operator" in browser.get(page).text
