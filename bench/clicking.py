@@ -29,8 +29,8 @@ class Hand:
     axe: str
     width: int
     clicks: int = 0
-    menus_opened: int = 0
-    """Clicks on the folded menu of a phone, which are among the clicks."""
+    opened: int = 0
+    """Clicks on the folded menu or parts of a phone, which are among the clicks."""
     seen: dict[str, str] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     kilobytes: float = 0.0
@@ -72,9 +72,15 @@ class Hand:
         """Use the menu, which on a phone is folded: one click more."""
         folded = self.tab.get_by_role("button", name="Menu")
         if folded.is_visible():
-            self.menus_opened += 1
+            self.opened += 1
             self.click(folded)
         self.click(self.tab.locator("#menu").get_by_role("link", name=title, exact=True))
+
+    def part(self, title: str) -> None:
+        """Choose a part of a long page, of which a phone shows one at a time: one click more."""
+        if not self.tab.get_by_role("heading", name=title).is_visible():
+            self.opened += 1
+            self.click(self.tab.locator("nav.index").get_by_role("link", name=title))
 
     def confirm(self) -> None:
         """Type the password where the page asks who acts; not counted, as a sign-in is not."""
