@@ -15,6 +15,7 @@ def test_a_fip_to_follow_is_found_by_words(tour: Visit) -> None:
     page.get_by_label("Email address").fill(fiu.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
+    page.get_by_text("Follow a FIP").click()
     listed = page.locator("#fips li")
     for fip_id in fips:
         expect(listed.filter(has_text=fip_id)).to_be_visible()
