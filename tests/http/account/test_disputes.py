@@ -228,14 +228,23 @@ def test_an_own_incident_is_contested_and_another_s_is_unknown(
     mine, other = open_incident(service, bank.entity_id), open_incident(service, "NARMADA-FIP")
     sent = {"entityId": bank.entity_id, "about": "incident", "text": "It was the AA."}
 
+    admin, page = reader(service), f"/console/entity/{bank.entity_id}"
+    assert admin.sign_in(bank.email).status_code == 303
+
+    offered = admin.get(f"{page}/disputes").text
+    before = admin.get(f"{page}/health/incidents/{mine}").text
     answer = own(bank, **sent, incidentId=mine)
     again = own(bank, **sent, incidentId=mine)
+    after = admin.get(f"{page}/health/incidents/{mine}").text
 
     operators = reader(service)
     operators.sign_in(new_operator(service, "health").email)
     listed = operators.get("/console/operator/disputes").text
     assert re.search(r"Tapti Bank: [^<]*failing \([^<]*\)</a>\s*<p>", listed)
     assert re.search(r'<span class="next">\d+ days left</span>', listed)
+    assert (f'<option value="{mine}"' in offered, other in offered) == (True, False)
+    assert ("Dispute this incident" in before, "Your dispute of this" in before) == (True, False)
+    assert ("Dispute this incident" in after, "Your dispute of this" in after) == (False, True)
     assert answer.json()["dispute"]["incidentId"] == mine
     assert (again.status_code, "is about the same and is open" in again.text) == (409, True)
     assert own(bank, **sent, incidentId=other).status_code == 404
@@ -333,7 +342,7 @@ def test_a_fiu_comments_on_an_incident_and_has_no_figure_to_contest(service: Ser
     shown = browser.get(f"{page}?about=incident&incident_id={incident_id}").text
     assert "there is no figure about" in shown
     assert 'id="about"' not in shown
-    assert f'value="{incident_id}"' in shown
+    assert f'value="{incident_id}" selected' in shown
     said = {"kind": "comment", "about": "incident", "incident_id": incident_id, "text": "Ours too."}
     assert browser.act(page, page, **said).status_code == 303
     listed = browser.get(page).text

@@ -1,6 +1,7 @@
 """What a timeline draws: from shortly before its first event on, and says so."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 
@@ -25,6 +26,19 @@ def test_a_picture_says_from_when_it_is_drawn_if_that_is_not_what_was_chosen(
     picture = picture_of(events, WEEK, NOW, lambda one: one.text, lambda _: "")
 
     assert picture.first == (events[0].at if is_said else None)
+
+
+@pytest.mark.parametrize("ago", range(1, 30))
+def test_a_label_that_names_a_new_day_is_left_out_on_no_phone(ago: int) -> None:
+    event = Happening(NOW - timedelta(hours=ago), HappeningKind.KEY, "", "rotated")
+
+    ticks = picture_of([event], WEEK, NOW, lambda one: one.text, lambda _: "").ticks
+
+    new_days = [one for place, one in enumerate(ticks) if place and not one.is_clock]
+    assert not any(one.is_second for one in new_days)
+    assert all(one.is_second != each.is_second for one, each in pairwise(ticks)) or not any(
+        one.is_second for one in ticks
+    )
 
 
 @pytest.mark.parametrize(("hours", "is_of_one_day"), [((5, 4), True), ((20, 2), False)])

@@ -1,6 +1,7 @@
 """The texts of disputes on pages."""
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Final
 
 from mudra.disputes.dispute import About, Act, Dispute, Kind, Side, State
@@ -70,12 +71,17 @@ def _what_failed(incident: Incident, names: Mapping[str, str]) -> str:
     return symptom
 
 
+def _day(day: date) -> str:
+    """Write a day as pages write instants: without a leading zero."""
+    return current().day(day).removeprefix("0")
+
+
 def title_of(one: Dispute, incident: Incident | None, names: Mapping[str, str]) -> str:
     """Return the heading of a dispute, in the current language; `incident` is what it is about.
 
     Two disputes of one day differ by what failed.
     """
-    first, last = map(current().day, days_within(one.start, one.end))
+    first, last = (_day(each) for each in days_within(one.start, one.end))
     days = first if first == last else gettext("%(first)s to %(last)s", first=first, last=last)
     if incident is not None:
         failed = _what_failed(incident, names)

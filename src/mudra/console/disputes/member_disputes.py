@@ -1,6 +1,7 @@
 """A member's disputes: listed, raised in one form, followed step by step."""
 
-from datetime import date
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
 from typing import Final
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.health.labels import headline
 from mudra.disputes.dispute import MEMBER_ACTS, About, Act, Dispute, Kind, Side
 from mudra.disputes.dispute_service import DisputeService, NoSuchDispute
 from mudra.disputes.evidence import MAX_BYTES, read_base64
@@ -25,8 +27,12 @@ from mudra.http.response.http_refusals import InvalidField
 from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.explanation import may_see
+from mudra.metrics.incidents.incident import Ending
+from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.payload.catalogue import TYPE_OF_API
 from mudra.server_protocol.body_reader import BodyLimits
+from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal, ValueRefused
 
 _UPLOAD: Final = BodyLimits(MAX_BYTES * 4 // 3 + 64 * 1024)
@@ -38,6 +44,9 @@ _MESSAGES: Final = {
     "withdraw": translatable("It is withdrawn."),
     "attach": translatable("The file was attached."),
 }
+_MOST_INCIDENTS: Final = 50
+"""The latest ones, which the form offers; the page of each incident leads here with it."""
+_NO_CAUSES: Final = {Ending.WITHDRAWN, Ending.MERGED}
 _DAYS: Final = ("day", "first_day", "last_day")
 
 
@@ -46,7 +55,7 @@ async def disputes(page_context: PageContext) -> Outcome:
     """List the member's disputes, with the form for another one."""
     typed = {
         name: page_context.query[name][:64]
-        for name in ("about", "incident_id", "api", *_DAYS)
+        for name in ("kind", "about", "incident_id", "api", *_DAYS)
         if name in page_context.query
     }
     return await _list_page(page_context, RefusedForm(typed=typed))
@@ -168,12 +177,35 @@ async def _list_page(page_context: PageContext, form: RefusedForm) -> Outcome:
             for one in found
         ],
         "path": member_path(entity_id, _DISPUTES),
+        "incidents": await _incidents(page_context, form.typed.get("incident_id", ""), names),
         "apis": [(code, api_names(code)) for code in TYPE_OF_API],
         "last_day": last_day_over(page_context.now).isoformat(),
         "within_days": CONTEST_WITHIN.days,
         "max_text": MAX_TEXT,
     }
     return RenderedPage("disputes.html", facts, form.status)
+
+
+async def _incidents(
+    page_context: PageContext, typed: str, names: Mapping[str, str]
+) -> Sequence[tuple[str, str, datetime]]:
+    """Returns the latest incidents that the member can write about, and the one that is asked for.
+
+    Each with its ID, what failed and since when.
+    """
+    member, service = page_context.member, page_context.tx.service(IncidentService)
+    of_fips = member.entity_type == EntityType.FIU.value
+    of = None if of_fips else member.entity_id
+    latest = await service.latest(entity_id=of, limit=_MOST_INCIDENTS)
+    found = [one for one in latest if one.incident.ending not in _NO_CAUSES]
+    asked = _uuid(typed)
+    if asked and asked not in {one.incident_id for one in found}:
+        found += await service.of_ids([asked])
+    return [
+        (one.incident_id, headline(one.incident, names), one.incident.began)
+        for one in found
+        if may_see(one.incident, member.entity_id, of_fips=of_fips)
+    ]
 
 
 async def _case_page(page_context: PageContext, dispute_id: UUID, refused: RefusedForm) -> Outcome:

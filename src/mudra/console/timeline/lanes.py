@@ -168,4 +168,12 @@ def _ticks(within: TimeRange, zone: tzinfo) -> list[Tick]:
         same_day = bool(found) and found[-1].at.date() == at.date()
         found.append(Tick(at, place(at), len(found) % 2 == 1, same_day))
         number += 1
-    return found if len(found) > _FEW_TICKS else [replace(one, is_second=False) for one in found]
+    if len(found) <= _FEW_TICKS:
+        return [replace(one, is_second=False) for one in found]
+    # Every other label is left out on a phone, but not the one that names a new day.
+    days = [place for place, one in enumerate(found) if place and not one.is_clock]
+    if days and any(one.is_clock for one in found):
+        return [
+            replace(one, is_second=(place - days[0]) % 2 == 1) for place, one in enumerate(found)
+        ]
+    return found

@@ -1,7 +1,7 @@
 """Service levels: reports and targets of all members for operators, a member's own for members."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -34,7 +34,7 @@ from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.levels.budgets.budget_service import BudgetService
 from mudra.levels.level_service import LevelService
-from mudra.levels.months import month_before, month_name
+from mudra.levels.months import month_before, month_name, month_of
 from mudra.levels.printing.labels import change_texts, columns, fate_text, measure_text
 from mudra.levels.printing.report_csv import report_as_csv
 from mudra.levels.printing.signed_words import cause_words, reason_words
@@ -45,6 +45,7 @@ from mudra.metrics.incidents.explanation import may_see
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.subject import text_of
 from mudra.metrics.payload.catalogue import CALL_CODES
+from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.refusal import Refusal
 
 _WORD: Final = "levels"
@@ -63,7 +64,6 @@ async def all_levels(page_context: PageContext) -> Outcome:
     service = page_context.tx.service(LevelService)
     entity_id = page_context.query.get("entity")
     facts = {
-        "reports": await service.list(entity_id),
         "of": entity_id,
         "members": await service.reports.members(page_context.now),
         "targets": target_rows(await service.targets_on(page_context.now)),
@@ -75,7 +75,9 @@ async def all_levels(page_context: PageContext) -> Outcome:
         "today": page_context.now.date().isoformat(),
         "budgets": await _budgets(page_context, None),
     }
-    return await _list_page(page_context, facts, operator_path(_WORD), "operator_levels.html")
+    reports = await service.list(entity_id)
+    path = operator_path(_WORD)
+    return await _list_page(page_context, reports, facts, path, "operator_levels.html")
 
 
 @page.post("/operator/levels", gate=operator(Scope.HEALTH))
@@ -100,7 +102,6 @@ async def own_levels(page_context: PageContext) -> Outcome:
     zone = ZoneInfo(service.zone)
     budgets = await _budgets(page_context, own, failing)
     facts = {
-        "reports": reports,
         "missed": await service.reports.missed([each.report_id for each in reports[:_MAX_MISSED]]),
         "ranked": await service.league_months(),
         "has_own": has_own,
@@ -109,7 +110,7 @@ async def own_levels(page_context: PageContext) -> Outcome:
         "failing": failing.lines,
         "rule": await service.rule_now(page_context.now),
     }
-    return await _list_page(page_context, facts, member_path(own, _WORD), "levels.html")
+    return await _list_page(page_context, reports, facts, member_path(own, _WORD), "levels.html")
 
 
 @page.post("/entity/{entity_id:str}/levels", gate=ADMIN)
@@ -139,7 +140,11 @@ async def _budgets(
 
 
 async def _list_page(
-    page_context: PageContext, facts: Mapping[str, object], path: str, template: str
+    page_context: PageContext,
+    reports: Sequence[Listed],
+    facts: Mapping[str, object],
+    path: str,
+    template: str,
 ) -> Outcome:
     service = page_context.tx.service(LevelService)
     zone, kept = ZoneInfo(service.zone), page_context.now - service.kept
@@ -147,7 +152,9 @@ async def _list_page(
     offered = [one for one in months(last) if one == last or service.month(one).start >= kept]
     shown = {
         "path": path,
+        "reports": reports,
         "names": await page_context.tx.service(HealthService).names(),
+        "whole_months": _whole_months(reports, zone),
         "months": [one for one in offered if await service.reports.has_reports(service.month(one))],
         **facts,
     }
@@ -204,6 +211,7 @@ async def _report_page(
         "report": report,
         "listed": listed,
         "versions": versions,
+        "whole_months": _whole_months(versions, ZoneInfo(service.zone)),
         "path": path,
         "columns": columns(),
         "rows": api_rows(report),
@@ -220,6 +228,15 @@ async def _report_page(
         "kid": signed.key.get("kid", ""),
     }
     return RenderedPage("level_report.html", facts)
+
+
+def _whole_months(reports: Iterable[Listed], zone: ZoneInfo) -> Mapping[str, str]:
+    """Returns the months of the reports that are of a whole one, by the report's ID."""
+    return {
+        one.report_id: month_name(TimeRange(one.start, one.end), zone)
+        for one in reports
+        if month_of(one.start, zone) == TimeRange(one.start, one.end)
+    }
 
 
 def _pages(page_context: PageContext, found: Sequence[StoredIncident]) -> Mapping[str, str]:

@@ -9,7 +9,8 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
-from mudra.console.disputes.member_disputes import contest_path
+from mudra.console.disputes.labels import STATES
+from mudra.console.disputes.member_disputes import contest_path, dispute_path
 from mudra.console.framework import page
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page_context import PageContext
@@ -26,6 +27,8 @@ from mudra.console.health.over_time import (
     over_time,
 )
 from mudra.console.timeline.timeline_pages import changed_before, reader_of
+from mudra.disputes.dispute import State
+from mudra.disputes.dispute_service import DisputeService
 from mudra.http.auth.gates import READER
 from mudra.localization.language import gettext, ngettext, translatable
 from mudra.metrics.health.api_names import api_names
@@ -142,9 +145,21 @@ async def _state(
         "happened": happened(stored, names),
         "names": names,
         "changed": await changed_before(page_context, found, reader_of(page_context)),
-        "contest": contest_path(
-            page_context.member.entity_id, about="incident", incident_id=stored.incident_id
-        ),
+        "of_all_aas": page_context.member.entity_type == EntityType.AA.value
+        and aa_concerned(found.subject) is None,
+        **await _contested(page_context, stored),
+    }
+
+
+async def _contested(page_context: PageContext, stored: StoredIncident) -> Mapping[str, object]:
+    """Returns the member's disputes and comments of an incident, and where to make one."""
+    own, about = page_context.member.entity_id, stored.incident_id
+    found = await page_context.tx.service(DisputeService).list(of=own, incident_id=about)
+    disputed = [one for one in found if one.state is not State.WITHDRAWN]
+    kind = {"kind": "comment"} if disputed else {}
+    return {
+        "disputed": [(one, STATES[one.state], dispute_path(one)) for one in disputed],
+        "contest": contest_path(own, about="incident", incident_id=about, **kind),
     }
 
 

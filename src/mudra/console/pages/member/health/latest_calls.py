@@ -34,6 +34,8 @@ class LatestCalls(Struct, frozen=True):
     chart: LineChart
     ticks: Sequence[datetime]
     """Times between both ends of its axis."""
+    since: datetime | None
+    """When the first call was reported; None where that was before these hours."""
     view: HealthQuery
     fip: str
     """The name of the FIP that they go to; empty for all, and on the page of the FIP itself."""
@@ -71,4 +73,6 @@ async def latest_calls(page_context: PageContext) -> LatestCalls:
     hours = (within.end - points[0].start) / Step.HOUR.value
     chart = line_chart(successes(points), whole=True, length=hours)
     ticks = [points[0].start + each * _BETWEEN for each in (1, 2)]
-    return LatestCalls(chart, ticks, drawn.view, fip, outages)
+    first = next((one.start for one in points if one.health is not None), points[0].start)
+    since = first if first > points[0].start else None
+    return LatestCalls(chart, ticks, since, drawn.view, fip, outages)
