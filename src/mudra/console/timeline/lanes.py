@@ -168,4 +168,8 @@ def _ticks(within: TimeRange, zone: tzinfo) -> list[Tick]:
         same_day = bool(found) and found[-1].at.date() == at.date()
         found.append(Tick(at, place(at), len(found) % 2 == 1, same_day))
         number += 1
-    return found if len(found) > _FEW_TICKS else [replace(one, is_second=False) for one in found]
+    if len(found) <= _FEW_TICKS:
+        return [replace(one, is_second=False) for one in found]
+    # A day's beginning keeps its name where there is room for every other one alone.
+    first = next((place for place, one in enumerate(found) if place and not one.is_clock), 0)
+    return [replace(one, is_second=(place - first) % 2 == 1) for place, one in enumerate(found)]

@@ -157,6 +157,10 @@ def _view(found: VolumeOfSubject) -> VolumeView:
     ]
     late = _not_drawn(found.hours)
     hours = [(one.start, one.calls or 0, "known") for one in found.hours[late:]]
+    if late:
+        # Reports began at some time in their first hour: it is not known to be a whole one.
+        first_hour = next((at for at, (_, calls, _) in enumerate(hours) if calls), 0)
+        hours[first_hour] = (*hours[first_hour][:2], "gap")
     lines = {
         "before": [one.week_before for one in found.hours[late:]],
         "usual": [one.usual for one in found.hours[late:]],

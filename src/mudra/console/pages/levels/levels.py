@@ -62,8 +62,10 @@ async def all_levels(page_context: PageContext) -> Outcome:
     """List the reports of all members, the form for another one, and the targets."""
     service = page_context.tx.service(LevelService)
     entity_id = page_context.query.get("entity")
+    reports = await service.list(entity_id)
     facts = {
-        "reports": await service.list(entity_id),
+        "reports": reports,
+        "missed": await service.reports.missed([each.report_id for each in reports[:_MAX_MISSED]]),
         "of": entity_id,
         "members": await service.reports.members(page_context.now),
         "targets": target_rows(await service.targets_on(page_context.now)),

@@ -166,7 +166,7 @@ async def _content(
         totals = await _totals(page_context, about, view)
     apis = apis_table("apis", translatable("APIs"), translatable("API"))
     others = counterparts_table("AA" if about.fip_id else "FIP", with_api=not view.code)
-    listed, in_file = incidents_table(names), others.is_exported(page_context.query)
+    listed, in_file = incidents_table(names, now=page_context.now), others.is_exported(page_context.query)
     api_list = sorted(api_rows(found.apis, view), key=lambda row: row.api.type != first.code)
     for export in (
         counts_export(totals, page_context.query),
