@@ -15,7 +15,7 @@ from mudra.console.health.lazy_fragment import LazyFragment
 from mudra.console.health.tables import moments_table
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.explanation import concerns
-from mudra.metrics.incidents.incident import Incident, StoredIncident
+from mudra.metrics.incidents.incident import AaReporting, Incident, StoredIncident
 from mudra.metrics.incidents.subject import NO_NAMES, aa_concerned, fip_concerned
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
@@ -98,13 +98,15 @@ def of_incident(
 ) -> Blame:
     """Returns what shades the bad windows of an incident on its own page.
 
-    The times of others that reach the same calls are pale.
+    The times of others that reach the same calls are pale; not where reports alone are missing.
     """
     ends = aa_concerned(found.subject), fip_concerned(found.subject)
+    is_of_calls = not isinstance(found.subject, AaReporting)
     reaching = [
         each
         for each in others
-        if (one := each.incident).failing
+        if is_of_calls
+        and (one := each.incident).failing
         and (one.subject, one.began) != (found.subject, found.began)
         and concerns(one, *ends)
     ]

@@ -217,8 +217,8 @@ def _when(now: datetime) -> tuple[Column[StoredIncident], ...]:
         Column("ended", translatable("Ended"), lambda one: one.incident.ended, "file"),
         Column(
             "lasted",
-            translatable("Lasted"),
-            lambda one: _lasted_text(one.incident, now),
+            translatable("Duration"),
+            lambda one: span_text(_lasted(one.incident, now)),
             order=lambda one: _lasted(one.incident, now).total_seconds(),
             phone="figure",
         ),
@@ -240,12 +240,8 @@ def _harm() -> tuple[Column[StoredIncident], ...]:
 
 
 def _lasted(found: Incident, now: datetime) -> timedelta:
+    """Returns how long an incident lasted, or has so far."""
     return (found.ended or now) - found.began
-
-
-def _lasted_text(found: Incident, now: datetime) -> str:
-    text = span_text(_lasted(found, now))
-    return text if found.ended else gettext("%(time)s so far", time=text)
 
 
 def _calls_a_minute(one: StoredIncident) -> float | None:

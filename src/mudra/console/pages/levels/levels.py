@@ -52,6 +52,8 @@ _NETWORK: Final = ""
 _MONTH: Final = 7
 _MAX_MISSED: Final = 24
 """Reports that are read for what they missed: the latest ones."""
+_MAX_OF_ALL: Final = 100
+"""The same in the list of all members."""
 _MAX_BUDGETS: Final = 100
 """The emptiest ones: a nation has thousands."""
 _PDF: Final = "application/pdf"
@@ -65,7 +67,8 @@ async def all_levels(page_context: PageContext) -> Outcome:
     reports = await service.list(entity_id)
     facts = {
         "reports": reports,
-        "missed": await service.reports.missed([each.report_id for each in reports[:_MAX_MISSED]]),
+        "missed": await service.reports.missed([each.report_id for each in reports[:_MAX_OF_ALL]]),
+        "most_missed": _MAX_OF_ALL,
         "of": entity_id,
         "members": await service.reports.members(page_context.now),
         "targets": target_rows(await service.targets_on(page_context.now)),
