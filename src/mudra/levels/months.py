@@ -8,8 +8,10 @@ from mudra.metrics.rollup.coverage import TimeRange
 _MORE_THAN_A_MONTH: Final = timedelta(days=32)
 _DAY: Final = timedelta(days=1)
 MADE_AT: Final = timedelta(hours=1, minutes=10)
-"""When reports are made, each day in UTC: 06:40 in India. By then the last windows of the day before
-are there, and their sums."""
+"""When reports are made, each day in UTC: 06:40 in India.
+
+By then the last windows of the day before are there, and their sums.
+"""
 
 
 def month_of(at: datetime, zone: tzinfo) -> TimeRange:

@@ -133,10 +133,7 @@ class TableView(Struct, frozen=True, kw_only=True):
     folded: Sequence[Sequence[Folded]]
     """What opens with the first cell of each row."""
     ticks: Sequence[tuple[str, str]]
-    """The name of each row's checkbox in the form `act_on` and what it chooses; empty for none.
-
-    Both are empty for a row that cannot be chosen.
-    """
+    """The name of each row's checkbox in `act_on` and what it chooses; both empty for none."""
     act_on: str
     words: str
     may_filter: bool
