@@ -6,9 +6,9 @@ Prints the clicks of each task next to those of the review (../shared/reviews/co
 and the sign-in are not counted, a key that sends a form is; the review counted at 1280 px, so on a
 phone the opening of the menu, or of a part of a long page, is allowed on top. Of each page on the
 way: what axe-core finds (WCAG 2.2 A and AA and its best practices), how many kilobytes it and all
-that it asks for are as they are sent, and its first paint. `KEEP=DIR` loads into that folder once; the tasks change
-what is there. Ends with 1 where a task takes more clicks, a page breaks a rule, or something
-sticks out.
+that it asks for are as they are sent, and its first paint. `KEEP=DIR` loads into that folder once;
+the tasks change what is there. Ends with 1 where a task takes more clicks, a page breaks a rule,
+or something sticks out.
 """
 
 import json

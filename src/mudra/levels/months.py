@@ -6,6 +6,12 @@ from typing import Final
 from mudra.metrics.rollup.coverage import TimeRange
 
 _MORE_THAN_A_MONTH: Final = timedelta(days=32)
+_DAY: Final = timedelta(days=1)
+MADE_AT: Final = timedelta(hours=1, minutes=10)
+"""When reports are made, each day in UTC: 06:40 in India.
+
+By then the last windows of the day before are there, and their sums.
+"""
 
 
 def month_of(at: datetime, zone: tzinfo) -> TimeRange:
@@ -24,3 +30,10 @@ def month_before(at: datetime, zone: tzinfo) -> TimeRange:
 def month_name(month: TimeRange, zone: tzinfo) -> str:
     """Returns the name of a month of a zone, such as 2026-03."""
     return month.start.astimezone(zone).strftime("%Y-%m")
+
+
+def made_after(month: TimeRange) -> datetime:
+    """Returns when the reports of all members for a month are first made: the run after its end."""
+    end = month.end.astimezone(UTC)
+    at = end.replace(hour=0, minute=0, second=0, microsecond=0) + MADE_AT
+    return at if at >= end else at + _DAY

@@ -187,7 +187,9 @@ SHIPPED: Final = (
     _shipped(
         Measure.MISSING,
         1.0,
-        translatable("43 of the 4,320 windows of 30 days: a restart misses none"),
+        translatable(
+            "43 of the 4,320 windows of 30 days: an agent sends the windows of a restart later"
+        ),
     ),
 )
 """The targets of a network that has set none; each is replaced by one of its measure and API."""

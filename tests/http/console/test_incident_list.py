@@ -149,3 +149,21 @@ def test_an_incident_shows_similar_ones_of_its_member_with_what_was_written(
     assert earlier in similar
     assert "A certificate had expired; &lt;b&gt;renewed&lt;/b&gt;." in similar
     assert elsewhere not in page
+
+
+def test_open_ones_alone_can_be_ticked_and_each_says_how_long(
+    service: Service, browser: Reader, operator: Operator, bank: str
+) -> None:
+    name = f"{bank}.ticked"
+    goes_on, over = (
+        open_incident(service, f"{name}{n}", ago=timedelta(minutes=40)) for n in range(2)
+    )
+    end_incident(service, over)
+
+    page = browser.get(f"{LIST}?incidents.q={name}").text
+    still_open = operator.get("/incidents", open="true").json()["incidents"]
+
+    assert f'name="{tick(goes_on)}"' in page
+    assert f'name="{tick(over)}"' not in page
+    assert len(re.findall(r'data-label="Duration"[^>]*>4\d min<', page)) == 2
+    assert f">Open ({len(still_open)})</a>" in page

@@ -98,7 +98,7 @@ def test_a_gap_is_filled_only_by_reports_that_came(service: Service) -> None:
     for page, sentence in zip(
         said,
         (
-            "They have not come since.",
+            "No late report has filled the gap.",
             "Late reports have filled in some of the gap.",
             "Late reports have filled the gap.",
         ),

@@ -56,4 +56,4 @@ def test_the_page_offers_no_month_without_reports_and_names_targets_in_words(
     assert f'<option value="{last:%Y-%m}">' not in page
     assert f'<option value="{now:%Y-%m}">' not in page
     assert re.search(r">Missing reports</td>.*?≤ 1\.0 %", page)
-    assert re.search(r">Time to data, 95 %</td>.*?≤ 10 min", page)
+    assert re.search(r">95 % had data within</td>.*?>10 min", page)

@@ -51,3 +51,16 @@ def test_an_end_on_the_day_of_the_beginning_is_known_as_such(
     (lane,) = picture_of([event], WEEK, NOW, lambda one: one.text, lambda _: "").lanes
 
     assert lane.is_of_one_day is is_of_one_day
+
+
+@pytest.mark.parametrize("hours", [8, 10.5])
+def test_a_phone_names_the_tick_at_which_a_day_begins(hours: float) -> None:
+    now = datetime(2026, 12, 1, 1, 30, tzinfo=UTC)
+    event = Happening(now - timedelta(hours=hours), HappeningKind.KEY, "", "rotated")
+    week = TimeRange(now - timedelta(days=7), now)
+
+    ticks = picture_of([event], week, now, lambda one: one.text, lambda _: "").ticks
+
+    (of_day,) = [one for one in ticks[1:] if not one.is_clock]
+    assert not of_day.is_second
+    assert any(one.is_second for one in ticks)

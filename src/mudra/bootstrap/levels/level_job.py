@@ -11,11 +11,10 @@ from mudra.jobs.in_turn import InTurn
 from mudra.jobs.scheduler import Job
 from mudra.levels.budgets.budget_run import work_out_budgets
 from mudra.levels.monthly import make_last_month
+from mudra.levels.months import MADE_AT
 from mudra.tokens.signing_keys.node_keys import NodeKeys
 
 _DAY: Final = timedelta(days=1)
-_AT: Final = timedelta(hours=1, minutes=10)
-"""06:40 in India: the last windows of the day before are there, and their sums."""
 _BUDGETS_AT: Final = timedelta(hours=2, minutes=10)
 """07:40 in India: people read their alarms by day."""
 _WEEK: Final = timedelta(days=7)
@@ -45,7 +44,7 @@ def level_jobs(dependencies: Dependencies, turn: asyncio.Lock) -> list[Job]:
         await look_for_notices(of_many)
 
     return [
-        Job(name="level-reports", every=_DAY, offset=_AT, run=run, limit=_LIMIT),
+        Job(name="level-reports", every=_DAY, offset=MADE_AT, run=run, limit=_LIMIT),
         Job(name="level-budgets", every=_DAY, offset=_BUDGETS_AT, run=budgets, limit=_LIMIT),
         Job(name="capacity-notices", every=_WEEK, offset=_NOTICES_AT, run=notices, limit=_LIMIT),
     ]

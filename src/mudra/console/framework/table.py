@@ -133,7 +133,7 @@ class TableView(Struct, frozen=True, kw_only=True):
     folded: Sequence[Sequence[Folded]]
     """What opens with the first cell of each row."""
     ticks: Sequence[tuple[str, str]]
-    """The name of each row's checkbox in the form `act_on` and what it chooses; empty for none."""
+    """The name of each row's checkbox in `act_on` and what it chooses; both empty for none."""
     act_on: str
     words: str
     may_filter: bool
@@ -307,7 +307,7 @@ class Table(Struct, Generic[R], frozen=True):
     def _ticks(self, shown: Sequence[R]) -> Sequence[tuple[str, str]]:
         if self.choose is None:
             return ()
-        return [(self.tick(name), name) for name in map(self.choose, shown)]
+        return [(self.tick(name), name) if name else ("", "") for name in map(self.choose, shown)]
 
     def _words(self, query: Mapping[str, str]) -> str:
         return query.get(self._name("q"), "").strip()[:_MAX_WORDS]

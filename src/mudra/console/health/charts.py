@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.console.health.health_query import HealthQuery
+from mudra.console.health.labels import CauseLine
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
@@ -45,6 +46,8 @@ class Timeline(Struct, frozen=True):
     step: Step
     moments: Sequence[Moment]
     data: dict[str, object]
+    others: Sequence[CauseLine] = ()
+    """What is shaded pale, where the page names it."""
 
     @property
     def empty(self) -> bool:
@@ -58,7 +61,10 @@ class Blame(Struct, frozen=True):
     own: Sequence[TimeRange]
     elsewhere: Sequence[TimeRange] = ()
     is_of_one: bool = False
-    """Whether only what is in the own times is shaded: another cause may be bad around it."""
+    """Whether it is the blame of one incident: of what is bad only that in the own times is shaded,
+    and the times elsewhere are shaded whole."""
+    others: Sequence[CauseLine] = ()
+    """The incidents elsewhere, where the page names them."""
 
 
 def timeline(
@@ -91,7 +97,7 @@ def timeline(
         "p95": [one.time.p95 if one and one.time else None for one in found],
     }
     data |= _shaded(points, step, blame)
-    return Timeline(step, moments, data)
+    return Timeline(step, moments, data, blame.others if blame else ())
 
 
 def _shaded(
@@ -104,13 +110,12 @@ def _shaded(
 
     bad, pale = [], []
     for place, one in enumerate(points):
-        if one.health is None or one.health.status is not Status.BAD:
-            continue
-        if blame is None or within(one, blame.own):
+        is_bad = one.health is not None and one.health.status is Status.BAD
+        if is_bad and (blame is None or within(one, blame.own)):
             bad.append(place)
-        elif within(one, blame.elsewhere):
+        elif blame and (is_bad or blame.is_of_one) and within(one, blame.elsewhere):
             pale.append(place)
-        elif not blame.is_of_one:
+        elif is_bad and blame and not blame.is_of_one:
             bad.append(place)
     return {"bad": bad, "elsewhere": pale}
 

@@ -10,10 +10,13 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download
 from mudra.console.health.charts import Blame, compare, drawn, marks_of, timeline
 from mudra.console.health.health_query import HealthQuery
+from mudra.console.health.labels import cause_lines, named_headline
 from mudra.console.health.lazy_fragment import LazyFragment
 from mudra.console.health.tables import moments_table
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.incidents.incident import Incident, StoredIncident
+from mudra.metrics.incidents.explanation import concerns
+from mudra.metrics.incidents.incident import AaReporting, Incident, StoredIncident
+from mudra.metrics.incidents.subject import NO_NAMES, aa_concerned, fip_concerned
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.series import Point
@@ -90,14 +93,33 @@ async def since_the_first(
     return TimeRange(start, within.end), finer, found[first:]
 
 
-def of_incident(found: Incident, others: Sequence[StoredIncident] = ()) -> Blame:
-    """Returns what shades the bad windows of an incident on its own page; those of others pale."""
+def of_incident(
+    found: Incident, others: Sequence[StoredIncident] = (), names: Mapping[str, str] = NO_NAMES
+) -> Blame:
+    """Returns what shades the bad windows of an incident on its own page.
+
+    The times of others that reach the same calls are pale; not where reports alone are missing.
+    """
+    ends = aa_concerned(found.subject), fip_concerned(found.subject)
+    is_of_calls = not isinstance(found.subject, AaReporting)
+    reaching = [
+        each
+        for each in others
+        if is_of_calls
+        and (one := each.incident).failing
+        and (one.subject, one.began) != (found.subject, found.began)
+        and concerns(one, *ends)
+    ]
     elsewhere = [
         TimeRange(one.began, one.ended or one.last_bad + WINDOW)
-        for one in (each.incident for each in others)
-        if one.failing and (one.subject, one.began) != (found.subject, found.began)
+        for one in (each.incident for each in reaching)
     ]
-    return Blame([TimeRange(found.began, found.last_bad + WINDOW)], elsewhere, is_of_one=True)
+    return Blame(
+        [TimeRange(found.began, found.last_bad + WINDOW)],
+        elsewhere,
+        is_of_one=True,
+        others=cause_lines(reaching, heading=named_headline(names)),
+    )
 
 
 async def latest_windows(

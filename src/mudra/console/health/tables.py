@@ -1,7 +1,7 @@
 """The tables of the health pages, each with its columns."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 from msgspec import Struct
@@ -22,7 +22,7 @@ from mudra.localization.language import gettext, ngettext, translatable
 from mudra.metrics.health.api_names import api_name, type_name
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
-from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.subject import text_of
 from mudra.metrics.incidents.verdict import reach_of
 from mudra.metrics.notifications.severity import Severity, severity_of
@@ -149,10 +149,13 @@ def incidents_table(
     names: Mapping[str, str],
     title: str = translatable("Incidents"),
     callees: Mapping[str, Callee] | None = None,
+    *,
+    now: datetime,
 ) -> Table[StoredIncident]:
     """Returns the table of incidents: open ones, the worst first, then the latest of the others.
 
-    Rows can be chosen where one can act: where `callees` says, by incident, who is to be called.
+    Open ones can be chosen where one can act: where `callees` says, by incident, who is to be
+    called.
     """
     called = callees or {}
     return Table(
@@ -184,7 +187,7 @@ def incidents_table(
                 order=_open_first,
                 phone="state",
             ),
-            *_when(),
+            *_when(now),
             Column(
                 "bad", translatable("Bad windows"), lambda one: one.incident.bad_windows, "file"
             ),
@@ -199,25 +202,25 @@ def incidents_table(
             *([] if callees is None else [_call_column(called)]),
         ),
         first_sort="state",
-        choose=None if callees is None else lambda one: one.incident_id,
+        choose=None if callees is None else lambda one: one.incident_id if one.is_open else "",
     )
 
 
-def _when() -> tuple[Column[StoredIncident], ...]:
+def _when(now: datetime) -> tuple[Column[StoredIncident], ...]:
     return (
         Column(
             "began",
             translatable("Began"),
             lambda one: one.incident.began,
             "time",
-            phone="figure",
         ),
         Column("ended", translatable("Ended"), lambda one: one.incident.ended, "file"),
         Column(
             "lasted",
-            translatable("Lasted"),
-            lambda one: span_text(lasted) if (lasted := _lasted(one)) else None,
-            order=lambda one: lasted.total_seconds() if (lasted := _lasted(one)) else None,
+            translatable("Duration"),
+            lambda one: span_text(_lasted(one.incident, now)),
+            order=lambda one: _lasted(one.incident, now).total_seconds(),
+            phone="figure",
         ),
     )
 
@@ -229,15 +232,16 @@ def _harm() -> tuple[Column[StoredIncident], ...]:
             translatable("Affected / min"),
             _calls_a_minute,
             "number",
+            phone="figure",
         ),
         Column("failed", translatable("Failed %"), _failed, "number", phone="figure"),
         Column("success", _SUCCESS, incident_success, "file"),
     )
 
 
-def _lasted(one: StoredIncident) -> timedelta | None:
-    ended = one.incident.ended
-    return None if ended is None else ended - one.incident.began
+def _lasted(found: Incident, now: datetime) -> timedelta:
+    """Returns how long an incident lasted, or has so far."""
+    return (found.ended or now) - found.began
 
 
 def _calls_a_minute(one: StoredIncident) -> float | None:

@@ -170,10 +170,6 @@ def _ticks(within: TimeRange, zone: tzinfo) -> list[Tick]:
         number += 1
     if len(found) <= _FEW_TICKS:
         return [replace(one, is_second=False) for one in found]
-    # Every other label is left out on a phone, but not the one that names a new day.
-    days = [place for place, one in enumerate(found) if place and not one.is_clock]
-    if days and any(one.is_clock for one in found):
-        return [
-            replace(one, is_second=(place - days[0]) % 2 == 1) for place, one in enumerate(found)
-        ]
-    return found
+    # A day's beginning keeps its name where there is room for every other one alone.
+    first = next((place for place, one in enumerate(found) if place and not one.is_clock), 0)
+    return [replace(one, is_second=(place - first) % 2 == 1) for place, one in enumerate(found)]

@@ -15,7 +15,7 @@ MEASURES: Final = {
     Measure.SUCCESS: translatable("Success"),
     Measure.P95: translatable("95 % took at most"),
     Measure.P99: translatable("99 % took at most"),
-    Measure.READY: translatable("Time to data, 95 %"),
+    Measure.READY: translatable("95 % had data within"),
     Measure.DATA: translatable("FI requests that ended with data"),
     Measure.MISSING: translatable("Missing reports"),
 }

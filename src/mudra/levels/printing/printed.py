@@ -101,7 +101,7 @@ def printed_report(report: Report, network: str, zone: ZoneInfo, kid: str) -> Pr
         rows=[_row(api, found) for api, found in report.by_api(labels.COLUMNS).items()],
         legend=gettext(
             "Bars begin at 90 percent. A line marks the target; an outline has missed it. "
-            "Percentiles are estimates."
+            "Shares are rounded down. Percentiles are estimates."
         ),
         tables=[one for one in _tables(report, zone) if one.rows or one.note],
         proof=_proof(report, kid),

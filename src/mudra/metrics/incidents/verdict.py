@@ -150,7 +150,9 @@ _OVER: Final = _Says(
     translatable("Nearly all AAs and FIPs with enough calls were affected at once."),
     "",
 )
-_NEVER_FILLED: Final = translatable("Reports from %(aa)s were missing. They have not come since.")
+_NEVER_FILLED: Final = translatable(
+    "Reports from %(aa)s were missing. No late report has filled the gap."
+)
 _FILLED_IN_PART: Final = translatable(
     "Reports from %(aa)s were missing. Late reports have filled in some of the gap."
 )

@@ -98,7 +98,7 @@ class VolumeView(Struct, frozen=True):
     days: Picture
     hours: Picture
     starts_late: bool
-    """Whether hours before the first reported one are not drawn."""
+    """Whether reports began within these hours."""
     method: str
     last_day: int
     """Calls of the last 24 whole hours, as far as they were reported."""
@@ -157,6 +157,10 @@ def _view(found: VolumeOfSubject) -> VolumeView:
     ]
     late = _not_drawn(found.hours)
     hours = [(one.start, one.calls or 0, "known") for one in found.hours[late:]]
+    began = _began(found.hours)
+    if began:
+        # Reports began at some time in their first hour: it is not known to be a whole one.
+        hours[began - late] = (*hours[began - late][:2], "gap")
     lines = {
         "before": [one.week_before for one in found.hours[late:]],
         "usual": [one.usual for one in found.hours[late:]],
@@ -171,7 +175,7 @@ def _view(found: VolumeOfSubject) -> VolumeView:
         found,
         _picture(days, {}),
         by_hour,
-        late > 0,
+        began > 0,
         method,
         last_day,
         found.hours[-1].start + _HOUR,
@@ -184,10 +188,14 @@ def _not_drawn(hours: Sequence[HourOfDay]) -> int:
 
     A multiple of the four parts of its axis. Where earlier weeks have calls, none: a gap is seen.
     """
+    return min(_began(hours), len(hours) - _LEAST_HOURS) // _PARTS * _PARTS
+
+
+def _began(hours: Sequence[HourOfDay]) -> int:
+    """Returns the place of the hour in which reports began; 0 where they did before."""
     if any(one.week_before is not None or one.usual is not None for one in hours):
         return 0
-    first = next((at for at, one in enumerate(hours) if one.calls is not None), 0)
-    return min(first, len(hours) - _LEAST_HOURS) // _PARTS * _PARTS
+    return next((at for at, one in enumerate(hours) if one.calls is not None), 0)
 
 
 def _picture(

@@ -53,6 +53,8 @@ _NETWORK: Final = ""
 _MONTH: Final = 7
 _MAX_MISSED: Final = 24
 """Reports that are read for what they missed: the latest ones."""
+_MAX_OF_ALL: Final = 100
+"""The same in the list of all members."""
 _MAX_BUDGETS: Final = 100
 """The emptiest ones: a nation has thousands."""
 _PDF: Final = "application/pdf"
@@ -63,7 +65,10 @@ async def all_levels(page_context: PageContext) -> Outcome:
     """List the reports of all members, the form for another one, and the targets."""
     service = page_context.tx.service(LevelService)
     entity_id = page_context.query.get("entity")
+    reports = await service.list(entity_id)
     facts = {
+        "missed": await service.reports.missed([each.report_id for each in reports[:_MAX_OF_ALL]]),
+        "most_missed": _MAX_OF_ALL,
         "of": entity_id,
         "members": await service.reports.members(page_context.now),
         "targets": target_rows(await service.targets_on(page_context.now)),
@@ -75,7 +80,6 @@ async def all_levels(page_context: PageContext) -> Outcome:
         "today": page_context.now.date().isoformat(),
         "budgets": await _budgets(page_context, None),
     }
-    reports = await service.list(entity_id)
     path = operator_path(_WORD)
     return await _list_page(page_context, reports, facts, path, "operator_levels.html")
 

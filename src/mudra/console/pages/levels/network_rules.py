@@ -1,5 +1,6 @@
 """Targets, the rule of the network and the league table: what operators set, and members see."""
 
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -19,7 +20,7 @@ from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.levels.level_service import LevelService
-from mudra.levels.months import month_before, month_name
+from mudra.levels.months import made_after, month_before, month_name, month_of
 from mudra.levels.printing.league import NO_LEAGUE, Place
 from mudra.localization.language import translatable
 from mudra.shared.entity_type import EntityType
@@ -119,9 +120,19 @@ async def _league_page(page_context: PageContext, path: str) -> Outcome:
         "month": asked.month,
         "months": known if asked.month in known else [asked.month, *known],
         "is_empty": not known,
+        "first": None if known else await _first(page_context, service),
         "role": asked.role,
     }
     return RenderedPage("league.html", facts)
+
+
+async def _first(page_context: PageContext, service: LevelService) -> tuple[str, datetime]:
+    """Returns the month that has the first table, and when its reports are made."""
+    zone = ZoneInfo(service.zone)
+    last = month_before(page_context.now, zone)
+    is_reported = await service.reports.has_reports(last)
+    first = last if is_reported else month_of(page_context.now, zone)
+    return month_name(first, zone), made_after(first)
 
 
 def _whole(text: str) -> int | str:

@@ -54,6 +54,7 @@ _COLUMNS: Final[Sequence[Column[QueuedMail]]] = (
         lambda m: severity_of(m.subject).lower() or None,
         "tag",
         tone=lambda m: severity_tone(m.subject),
+        phone="state",
     ),
     Column("at", translatable("Written"), lambda m: m.created_at, "time", phone="figure"),
     Column("to", translatable("To"), lambda m: m.recipient, "address", phone="figure"),
@@ -67,6 +68,13 @@ _COLUMNS: Final[Sequence[Column[QueuedMail]]] = (
 _TABLE: Final = Table[QueuedMail](
     "mails", translatable("Email"), _COLUMNS, first_sort="-at", rows=20
 )
+
+
+def _table_of(rows: Sequence[QueuedMail]) -> Table[QueuedMail]:
+    """Returns the table without the state where the head of the page says it: all are kept here."""
+    if not all(one.is_kept_here for one in rows):
+        return _TABLE
+    return replace(_TABLE, columns=[one for one in _COLUMNS if one.key != STATE.key])
 
 
 def _alike(subject: str) -> str:
@@ -110,7 +118,7 @@ async def _figures(page_context: PageContext) -> Mapping[str, object] | Download
     shown = rows if page_context.query.get("mails.q") else folded(rows)
     return _TABLE.export(rows, page_context.query) or {
         "failing": failing,
-        "view": _TABLE.view(shown, page_context.query),
+        "view": _table_of(rows).view(shown, page_context.query),
         "most": MAX_COUNT if len(rows) == MAX_COUNT else 0,
     }
 
@@ -121,7 +129,8 @@ async def mail(page_context: PageContext, mail_id: FromPath[UUID]) -> Outcome:
     found = await page_context.tx.service(Outbox).mail(str(mail_id))
     if found is None:
         return NoSuchMail()
-    shown = {"mail": found, "paragraphs": paragraphs(found.email.shown)}
+    alike = _alike(found.email.subject)
+    shown = {"mail": found, "paragraphs": paragraphs(found.email.shown), "alike": alike}
     return RenderedPage("operator_mail.html", shown)
 
 

@@ -44,7 +44,7 @@ TABLE: Final = Table[MemberRow](
             "name", translatable("Name"), lambda r: r.name, link=lambda r: member_link(r.entity_id)
         ),
         Column("entity", translatable("Entity"), lambda r: r.entity_id, "code", phone="figure"),
-        Column("type", translatable("Type"), lambda r: r.entity_type, "type"),
+        Column("type", translatable("Type"), lambda r: r.entity_type, "type", phone="figure"),
         Column(
             "status",
             translatable("Status"),

@@ -143,11 +143,7 @@ async def _charts(
 
 
 async def _content(
-    page_context: PageContext,
-    about: About,
-    view: HealthQuery,
-    code: str,
-    names: Mapping[str, str],
+    page_context: PageContext, about: About, view: HealthQuery, code: str, names: Mapping[str, str]
 ) -> Mapping[str, object] | Download:
     tx, within = page_context.tx, view.within
     stored = await _stored(page_context, view)
@@ -166,7 +162,8 @@ async def _content(
         totals = await _totals(page_context, about, view)
     apis = apis_table("apis", translatable("APIs"), translatable("API"))
     others = counterparts_table("AA" if about.fip_id else "FIP", with_api=not view.code)
-    listed, in_file = incidents_table(names), others.is_exported(page_context.query)
+    listed = incidents_table(names, now=page_context.now)
+    in_file = others.is_exported(page_context.query)
     api_list = sorted(api_rows(found.apis, view), key=lambda row: row.api.type != first.code)
     for export in (
         counts_export(totals, page_context.query),

@@ -20,7 +20,13 @@ from mudra.console.health.cause_rows import apis_text
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import closes_after, state_now
-from mudra.console.health.labels import headline, operator_path_of, state_label, subject_ids
+from mudra.console.health.labels import (
+    distinct_names,
+    headline,
+    operator_path_of,
+    state_label,
+    subject_ids,
+)
 from mudra.console.health.over_time import (
     LATER,
     OVER_TIME,
@@ -183,13 +189,14 @@ async def incident_page(
     if isinstance(stored, Refusal):
         return stored
     view = view_of(stored.incident, shown_codes(stored.incident), page_context.now)
-    charts = await _charts(page_context, stored.incident, view)
+    names = await page_context.tx.service(HealthService).names()
+    charts = await _charts(page_context, stored.incident, view, names)
     if isinstance(charts, Download):
         return charts
     if OVER_TIME.is_part(page_context.query):
         return RenderedPage(PART, {**charts, "leading": view})
-    names = await page_context.tx.service(HealthService).names()
-    evidence = await _evidence(page_context, stored.incident, names)
+    distinct = distinct_names(names)
+    evidence = await _evidence(page_context, stored.incident, distinct)
     compared = contrasts_table(
         stored.incident.subject, lambda row: _contrast_path(row, stored.incident, view)
     )
@@ -201,7 +208,7 @@ async def incident_page(
         **charts,
         "names": names,
         **_verdict(page_context, stored, await health.judged_until(), names),
-        "grounds": grounds(stored.incident, rows, names, filled=evidence.filled),
+        "grounds": grounds(stored.incident, rows, distinct, filled=evidence.filled),
         "latest": evidence.latest,
         "filled": evidence.filled,
         "all_apis": evidence.all_apis,
@@ -356,7 +363,7 @@ async def _sides(
 
 
 async def _charts(
-    page_context: PageContext, found: Incident, view: HealthQuery
+    page_context: PageContext, found: Incident, view: HealthQuery, names: Mapping[str, str]
 ) -> Mapping[str, object] | Download:
     if OVER_TIME.comes_later(page_context.query):
         return LATER
@@ -367,7 +374,7 @@ async def _charts(
         aa_id=aa_id,
         fip_id=fip_id,
         codes=shown_codes(found),
-        blame=of_incident(found, await causes_over(page_context, view)),
+        blame=of_incident(found, await causes_over(page_context, view), names),
     )
 
 

@@ -48,10 +48,11 @@ async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcom
     done = page_context.query.get("told", "")
     only_open = page_context.query.get("open") == "true"
     found = page_context.tx.service(IncidentService)
-    rows = await (found.to_handle if only_open else found.latest)(limit=_MAX_COUNT)
+    to_handle = await found.to_handle(limit=_MAX_COUNT)
+    rows = to_handle if only_open else await found.latest(limit=_MAX_COUNT)
     called = await callees(page_context.tx, [one for one in rows if one.is_open])
     names = await page_context.tx.service(HealthService).names()
-    table = incidents_table(names, callees=called)
+    table = incidents_table(names, callees=called, now=page_context.now)
     export = table.export(rows, page_context.query)
     if export is not None:
         return export
@@ -59,6 +60,7 @@ async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcom
     facts = {
         "view": table.view(rows, page_context.query),
         "only_open": only_open,
+        "open_count": len(to_handle),
         "silences": silences,
         "notices": await page_context.tx.service(LevelService).notices(silences),
         "apis": {code: api_name(code) for code in CALL_CODES},
