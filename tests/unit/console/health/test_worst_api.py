@@ -36,6 +36,10 @@ CASES = {
         [api("hbt", 25, 80, Status.GOOD), api("fif", 1000, 99, Status.GOOD)],
         "fif",
     ),
+    "a single call that failed is no share of a bad path either": (
+        [api("adelink", 1, 0), api("fif", 50, 20), api("cns", 10, 30)],
+        "fif",
+    ),
     "a single call that failed is no share": (
         [api("adelink", 1, 0, Status.UNSURE), api("fif", 50, 40, Status.UNSURE)],
         "fif",
