@@ -18,7 +18,7 @@ TREND: Final = timedelta(days=84)
 """The weeks of the table by week, with the one that is not over."""
 _MUCH: Final = 100 - GOOD_ABOVE_PERCENT
 """A step that loses more, in percent, is marked: the network's rule of success is not kept."""
-_STANDS_OUT: Final = 1.0
+_NOTABLE: Final = 1.0
 """Percentage points above all from which a step is marked: less is the noise of thousands."""
 STAGES: Final = {
     Stage.DISCOVERY: translatable("Discovery"),
@@ -151,13 +151,11 @@ def subjects_table(
             ),
             Column[Funnel](
                 "leak",
-                translatable("Stands out in"),
+                translatable("Worst step"),
                 lambda one: STAGES[found[0]] if (found := _furthest(one, whole)) else None,
                 "tag",
                 tone=lambda one: (
-                    "warn"
-                    if (found := _furthest(one, whole)) and found[1] >= _STANDS_OUT
-                    else "quiet"
+                    "warn" if (found := _furthest(one, whole)) and found[1] >= _NOTABLE else "quiet"
                 ),
                 phone="state",
             ),
