@@ -194,7 +194,7 @@ def test_an_incident_is_seen_looked_after_and_over(
     expect(page.locator(".tip")).to_contain_text("to Deccan Cooperative Bank: consent ")
     is_sound(wide)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Counts as reported")).to_be_visible()
+    expect(page.get_by_role("heading", name="As reported")).to_be_visible()
     has_charts(page)
     is_sound(wide)
 

@@ -253,7 +253,7 @@ def counts_come_last(noc: Operator, aa_id: str, fip_id: str) -> None:
     staff.sign_in(noc.email)
     path = f"/console/operator/health/pair/{aa_id}/{fip_id}"
     page, part = staff.get(path).text, staff.get(f"{path}?as-reported=part").text
-    assert "Counts as reported" in page
+    assert ">As reported</h2>" in page
     assert 'id="counts"' not in page
     assert 'id="counts"' in part
     assert "<html" not in part
@@ -264,7 +264,7 @@ def counts_come_last(noc: Operator, aa_id: str, fip_id: str) -> None:
     assert rows[0].count(",") == len(REQUEST_COUNT_NAMES), "the file holds all fifteen"
     assert len(rows) > 1
     of_all = staff.get(f"/console/operator/health/aa/{aa_id}?as-reported=part").text
-    assert "Counts as reported" not in of_all
+    assert ">As reported</h2>" not in of_all
 
 
 def test_operators_have_mailbox_and_time_machine_in_their_console(

@@ -55,8 +55,8 @@ def test_the_step_that_loses_most_has_the_largest_figure_of_its_column(weeks: We
     named = [number for row, number in zip(rows, lost, strict=True) if "loses most" in row]
     assert len(rows) == 7
     assert [float(one[1]) for one in named if one] == [max(float(one[1]) for one in lost if one)]
-    places = re.findall(r'data-label="(Lost there, %|Discovery)" class="(\S+)[ "]', shown)
-    assert {*places} == {("Lost there, %", "figure-cell"), ("Discovery", "more-cell")}
+    places = re.findall(r'data-label="(Points above all|Discovery)" class="(\S+)[ "]', shown)
+    assert {*places} == {("Points above all", "figure-cell"), ("Discovery", "more-cell")}
 
 
 def test_an_operator_goes_from_the_network_to_a_pair(weeks: Weeks) -> None:

@@ -79,13 +79,13 @@ def _day(day: date) -> str:
 def title_of(one: Dispute, incident: Incident | None, names: Mapping[str, str]) -> str:
     """Return the heading of a dispute, in the current language; `incident` is what it is about.
 
-    Two disputes of one day differ by what failed.
+    Two disputes of one day differ by what failed. The time of an incident is written next to it.
     """
-    first, last = (_day(each) for each in days_within(one.start, one.end))
-    days = first if first == last else gettext("%(first)s to %(last)s", first=first, last=last)
     if incident is not None:
         failed = _what_failed(incident, names)
-        return gettext(_OF_INCIDENT[one.kind], incident=failed, days=days)
+        return failed if one.kind is Kind.DISPUTE else gettext(_COMMENT, incident=failed)
+    first, last = (_day(each) for each in days_within(one.start, one.end))
+    days = first if first == last else gettext("%(first)s to %(last)s", first=first, last=last)
     apis = api_names(",".join(one.apis)) if one.apis else ""
     return gettext(_TITLES[one.kind, one.about], days=days, apis=apis)
 
@@ -99,10 +99,7 @@ _TITLES: Final[Mapping[tuple[Kind, About], str]] = {
     (Kind.COMMENT, About.INCIDENT): translatable("Comment on an incident, %(days)s"),
 }
 
-_OF_INCIDENT: Final = {
-    Kind.DISPUTE: translatable("%(incident)s (%(days)s)"),
-    Kind.COMMENT: translatable("Comment: %(incident)s (%(days)s)"),
-}
+_COMMENT: Final = translatable("Comment: %(incident)s")
 
 _REFUSALS: Final = (
     translatable("no dispute of this ID"),

@@ -3,6 +3,7 @@
 Half of that page's HTML is this one table, which is rarely read first.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -51,7 +52,12 @@ def _table(rows: Sequence[CountsRow] | None = None) -> Table[CountsRow]:
         (
             Column("type", "API", _named) if rows else Column("type", "Type", lambda row: row.type),
             *(
-                Column(f"n{place}", _count_title(name), partial(_count, place=place), "number")
+                Column(
+                    f"n{place}",
+                    _words(_count_title(name)) if rows else _count_title(name),
+                    partial(_count, place=place),
+                    "number",
+                )
                 for place, name in enumerate(REQUEST_COUNT_NAMES)
                 if rows is None or any(row.counts[place] for row in rows)
             ),
@@ -62,6 +68,11 @@ def _table(rows: Sequence[CountsRow] | None = None) -> Table[CountsRow]:
 
 def _count_title(name: str) -> str:
     return name.replace("RecdCnt", "").replace("totalSentCnt", "Total")
+
+
+def _words(title: str) -> str:
+    """Returns a name of a count in words, which may break: "503 Service Unavailable"."""
+    return " ".join(re.findall(r"\d+|[A-Z][a-z]+|[A-Z]+|\w+", title))
 
 
 def _named(row: CountsRow) -> str:

@@ -44,6 +44,8 @@ class CauseLine(Struct, frozen=True):
 
     heading: str
     ids: str
+    aa_id: str
+    """The AA that it is at; empty for none."""
     began: datetime
     ended: datetime | None
     path: str
@@ -112,6 +114,7 @@ def cause_lines(
         CauseLine(
             heading(one.incident, one.incident_id in recovering),
             subject_ids(one.incident.subject),
+            aa_concerned(one.incident.subject) or "",
             one.incident.began,
             one.incident.ended,
             path(one),

@@ -14,7 +14,8 @@ from mudra.metrics.sums.rollup import ResponseTime
 from mudra.shared.refusal import Refusal, RefusalKind
 
 _ALIKE: Final = 0.1
-_NOT_BAD: Final = 2
+_WEIGHTY: Final = 0.1
+"""The part of the most failed calls from which on an API may be the one to name."""
 
 MAX_PAIRS: Final = 4_000
 """Those of a nation are 80,000, with 280,000 APIs in a window: more than a process may hold.
@@ -93,7 +94,7 @@ def worst_api(apis: Iterable[ApiPicture], recovered: Recovered = ()) -> ApiPictu
 
     A bad one of now comes before one that recovered. Of those that fail alike, within ten points,
     it is the one with the most failed calls: a heartbeat fails with all others, but harms no one.
-    Without a bad one it is the one with the most failed calls: one call that failed is no share.
+    One failed call is no share: one counts only from a tenth of the most failed calls on.
     None without calls that can succeed.
     """
     found = [(one.health, one) for one in apis if one.health and one.health.success is not None]
@@ -102,8 +103,8 @@ def worst_api(apis: Iterable[ApiPicture], recovered: Recovered = ()) -> ApiPictu
     rank = {id(one): _rank(health, _key(one) in recovered) for health, one in found}
     first = min(rank.values())
     alike = [(h, one) for h, one in found if rank[id(one)] == first]
-    if first == _NOT_BAD:
-        return max(alike, key=_failed)[1]
+    most = max(map(_failed, alike))
+    alike = [pair for pair in alike if _failed(pair) >= _WEIGHTY * most]
     least = min(_success(health) for health, _ in alike)
     return max((pair for pair in alike if _success(pair[0]) <= least + _ALIKE), key=_failed)[1]
 
@@ -118,7 +119,7 @@ def _key(one: ApiPicture) -> tuple[Tag, str]:
 
 
 def _rank(health: Health, recovered: bool) -> int:
-    return _NOT_BAD if health.status is not Status.BAD else int(recovered)
+    return 2 if health.status is not Status.BAD else int(recovered)
 
 
 def _success(health: Health) -> float:

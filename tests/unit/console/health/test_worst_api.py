@@ -32,8 +32,12 @@ CASES = {
         [api("hbt", 25, 8), api("fif", 1000, 12)],
         "fif",
     ),
-    "without a bad one the one with the most failed calls": (
-        [api("hbt", 25, 80, Status.GOOD), api("fif", 1000, 99, Status.GOOD)],
+    "without a bad one the least successful by the same rule": (
+        [api("hbt", 25, 96, Status.GOOD), api("fif", 1000, 99, Status.GOOD)],
+        "fif",
+    ),
+    "a single call that failed is no share of a bad path either": (
+        [api("adelink", 1, 0), api("fif", 50, 20), api("cns", 10, 30)],
         "fif",
     ),
     "a single call that failed is no share": (

@@ -90,7 +90,7 @@ def test_what_programs_of_people_do_all_day_is_one_row_and_what_people_decide_is
 
     many, *others = folded(rows)
 
-    assert many.what == "a@b.example got a User Access Token, and 1 more like it"
+    assert many.what == "a@b.example got a User Access Token, and 1 more like it, by 2 people"
     assert list(many.actors) == ["user:2", "user:1"]
     assert "event=user%3Atoken%3Aissue" in many.each
     assert "by=people" in many.each

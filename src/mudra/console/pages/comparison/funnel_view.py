@@ -18,6 +18,8 @@ TREND: Final = timedelta(days=84)
 """The weeks of the table by week, with the one that is not over."""
 _MUCH: Final = 100 - GOOD_ABOVE_PERCENT
 """A step that loses more, in percent, is marked: the network's rule of success is not kept."""
+_NOTABLE: Final = 1.0
+"""Percentage points above all from which a step is marked: less is the noise of thousands."""
 STAGES: Final = {
     Stage.DISCOVERY: translatable("Discovery"),
     Stage.LINKING: translatable("Linking"),
@@ -130,8 +132,9 @@ def subjects_table(
     subject: Callable[[Funnel], str],
     link: Callable[[Funnel], str] | None,
     names: Mapping[str, str],
+    whole: Funnel,
 ) -> Table[Funnel]:
-    """Returns the table by FIP or AA, those that lose the largest share of a step first.
+    """Returns the table by FIP or AA, those first that lose most above `whole`, all of them.
 
     It has the calls, and the share of each step that was lost.
     """
@@ -146,7 +149,23 @@ def subjects_table(
                 link=link,
                 also=subject,
             ),
-            *_LEAK,
+            Column[Funnel](
+                "leak",
+                translatable("Worst step"),
+                lambda one: STAGES[found[0]] if (found := _furthest(one, whole)) else None,
+                "tag",
+                tone=lambda one: (
+                    "warn" if (found := _furthest(one, whole)) and found[1] >= _NOTABLE else "quiet"
+                ),
+                phone="state",
+            ),
+            Column[Funnel](
+                "above",
+                translatable("Points above all"),
+                lambda one: found[1] if (found := _furthest(one, whole)) else None,
+                "number",
+                phone="figure",
+            ),
             Column[Funnel](
                 "calls",
                 translatable("Calls"),
@@ -157,9 +176,20 @@ def subjects_table(
             *_shares(),
             Column[Funnel]("id", translatable("Entity ID"), subject, "file"),
         ),
-        first_sort="-lost",
+        first_sort="-above",
         rows=12,
     )
+
+
+def _furthest(one: Funnel, whole: Funnel) -> tuple[Stage, float] | None:
+    """Returns the step that loses most above all, by percentage points; None for none above."""
+    above = [
+        (stage, round(100 * ((mine.lost_share or 0) - (whole.step(stage).lost_share or 0)), 1))
+        for stage in STAGES
+        if (mine := one.step(stage)).begun >= MIN_CALLS
+    ]
+    found = max(above, key=lambda each: each[1], default=None)
+    return found if found and found[1] > 0 else None
 
 
 def _is_call(one: StepOfFunnel) -> bool:

@@ -55,9 +55,9 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     assert not isinstance(compared, Refusal)
     names = await page_context.tx.service(HealthService).names()
     table = (
-        subjects_table("fip", "FIP", lambda one: one.fip_id, None, names)
+        subjects_table("fip", "FIP", lambda one: one.fip_id, None, names, whole[0])
         if kind is EntityType.AA
-        else subjects_table("aa", "AA", lambda one: one.aa_id, None, names)
+        else subjects_table("aa", "AA", lambda one: one.aa_id, None, names, whole[0])
     )
     query, shown = page_context.query, role_view(compared, now, member.entity_id)
     return (

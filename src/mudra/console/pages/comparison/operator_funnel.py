@@ -90,7 +90,7 @@ async def _content(
     whole = await service.funnels(within, Grouping.NETWORK, now, aa_id=aa_id, fip_id=fip_id)
     assert not isinstance(whole, Refusal)
     weeks = await service.weeks(trend_of(within), now, aa_id=aa_id, fip_id=fip_id)
-    tables = await _subjects(page_context, about, view)
+    tables = await _subjects(page_context, about, view, whole[0])
     query = page_context.query
     for table, rows in [*tables, (by_week(), weeks)]:
         file = table.export(rows, query)
@@ -105,7 +105,7 @@ async def _content(
 
 
 async def _subjects(
-    page_context: PageContext, about: About, view: HealthQuery
+    page_context: PageContext, about: About, view: HealthQuery, whole: Funnel
 ) -> Sequence[tuple[Table[Funnel], Sequence[Funnel]]]:
     """Returns the funnels by FIP and by AA; of a member by counterpart, of a pair none."""
     aa_id, fip_id = about.aa_id, about.fip_id
@@ -114,14 +114,17 @@ async def _subjects(
     names = await page_context.tx.service(HealthService).names()
     wanted = [
         (
-            subjects_table("fip", "FIP", _fip, lambda one: _path("fip", one.fip_id), names),
+            subjects_table("fip", "FIP", _fip, lambda one: _path("fip", one.fip_id), names, whole),
             Grouping.FIP,
         ),
-        (subjects_table("aa", "AA", _aa, lambda one: _path("aa", one.aa_id), names), Grouping.AA),
+        (
+            subjects_table("aa", "AA", _aa, lambda one: _path("aa", one.aa_id), names, whole),
+            Grouping.AA,
+        ),
     ]
     if about != About():
         name, subject = ("fip", _fip) if aa_id else ("aa", _aa)
-        table = subjects_table(name, name.upper(), subject, _pair, names)
+        table = subjects_table(name, name.upper(), subject, _pair, names, whole)
         wanted = [(table, Grouping.PAIR)]
     service, found = page_context.tx.service(FunnelService), []
     for table, grouping in wanted:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Final
 
 from litestar.types import ControllerRouterHandler
@@ -18,6 +19,7 @@ from mudra.console.pages.operator.health.incident_list_acts import assigned_text
 from mudra.console.pages.operator.labels import KINDS, URGENCIES, row_link
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
+from mudra.localization.duration import span_text
 from mudra.localization.language import ENGLISH, current, gettext, translatable, written_in
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
@@ -58,6 +60,7 @@ _LISTS: Final = {
     Kind.WEBHOOK: operator_path("webhooks"),
 }
 """The pages that list all of a kind."""
+_MINUTE: Final = timedelta(minutes=1)
 _SEVERAL: Final = 2
 _ACTS: Final = 8
 _MAX_OF_KIND: Final = 5
@@ -107,7 +110,15 @@ async def show_board(page_context: PageContext) -> Outcome:
             "message": assigned_text(page_context.query.get("told", "")),
             "one_operator": page_context.dependencies.settings.one_operator_decides
             and not page_context.dependencies.settings.sandbox,
-            "rows": [{"row": row, "tag": _tag(row), "link": row_link(row)} for row in shown],
+            "rows": [
+                {
+                    "row": row,
+                    "tag": _tag(row),
+                    "link": row_link(row),
+                    "ago": _ago(page_context.now - row.at),
+                }
+                for row in shown
+            ],
             "more": _left_out(counts, shown, kind),
             "budgets": None if kind else budgets_line(rows, found.names),
             "no_admin": counts.get(Kind.NO_ADMIN, 0),
@@ -185,6 +196,13 @@ def budgets_line(
             f"{name} ({count})" if count > 1 else name for name, count in of_member.items()
         ],
     }
+
+
+def _ago(age: timedelta) -> str:
+    """Returns how long ago something was, in whole minutes."""
+    if age < _MINUTE:
+        return gettext("less than a minute ago")
+    return gettext("%(time)s ago", time=span_text(age - age % _MINUTE))
 
 
 def _tag(row: DashboardRow) -> tuple[str, str]:

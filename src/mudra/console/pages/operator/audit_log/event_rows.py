@@ -79,6 +79,13 @@ class EventRow(Struct, frozen=True):
                 further,
                 one=one,
             )
+        if self.by_person and len(self.actors) > 1:
+            return gettext(
+                "%(one)s, and %(more)s more like it, by %(people)s people",
+                one=one,
+                more=len(self.more),
+                people=len(self.actors),
+            )
         return ngettext(
             "%(one)s, and %(num)s more like it",
             "%(one)s, and %(num)s more like it",

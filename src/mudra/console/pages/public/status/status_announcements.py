@@ -1,5 +1,6 @@
 """The announcements of operators, as the pages of the public status show them."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 
@@ -16,9 +17,22 @@ _MAX_PAST: Final = 5
 """Of the history on a page; the open data has all of 90 days."""
 
 
-def announced(snapshot: StatusSnapshot, now: datetime, fip_id: str = "") -> dict[str, object]:
-    """Returns what a page shows: of the network, or what concerns one institution."""
-    found = [one for one in snapshot.announcements if one.concerns(fip_id)]
+def announced(
+    snapshot: StatusSnapshot,
+    now: datetime,
+    fip_id: str = "",
+    here: Collection[str] | None = None,
+) -> dict[str, object]:
+    """Returns what a page shows: of the network, or what concerns one institution.
+
+    With `here`, the institutions on the page, what names only others is left out.
+    """
+    found = [
+        one
+        for one in snapshot.announcements
+        if one.concerns(fip_id)
+        and (here is None or not one.fip_ids or not set(here).isdisjoint(one.fip_ids))
+    ]
     over = [one for one in found if one.is_over(now)]
     past = sorted(over, key=_over, reverse=True)[:_MAX_PAST]
     return {

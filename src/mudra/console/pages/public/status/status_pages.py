@@ -124,7 +124,7 @@ def _network_page(
             "more_open": max(len(open_now) - _MAX_OPEN, 0),
             "planned": [one for one in snapshot.maintenance if one.fip_id in here][:_MAX_OPEN],
             "incidents": recent,
-            **announced(snapshot, dependencies.clock()),
+            **announced(snapshot, dependencies.clock(), here=here),
             "older": len(closed) - len(recent),
             "levels_link": _levels_link(cached, kept),
             "api_names": api_names,
