@@ -19,6 +19,8 @@ MIN_CALLS: Final = 20
 """Calls of an AA in the denominator, below which its share says little."""
 _NEAR: Final = 0.05
 """Shares that differ less than this are alike."""
+_MUCH_OF_MINE: Final = 0.5
+"""Half of the others see the fault too where this part of the AA's own share fails for them."""
 
 
 class Answer(enum.Enum):
@@ -70,7 +72,7 @@ def with_others(aa_id: str, fip_id: str, api: ApiPicture, by_aa: Sequence[Row]) 
     if found is None:
         return WithOthers(fip_id, api, mine, len(shares), None, Answer.TOO_FEW)
     found = rounded_share(found)
-    if found.median - mine <= _NEAR:
+    if found.median - mine <= _NEAR or 1 - found.median >= _MUCH_OF_MINE * (1 - mine):
         answer = Answer.OTHERS_TOO
     else:
         # Others that are bad themselves are not well, however much better than this AA.

@@ -35,6 +35,7 @@ def compared(mine: float, *others: float, calls: int = 100) -> WithOthers:
     [
         (0.55, (0.99, 0.99, 0.98, 1.0, 1.0), Answer.ONLY_YOU),
         (0.55, (0.5, 0.56, 0.6, 0.58, 0.58), Answer.OTHERS_TOO),
+        (0.24, (0.36, 0.38, 0.39, 0.40, 0.41), Answer.OTHERS_TOO),
         (0.55, (0.56, 0.57, 0.99, 0.99, 0.99), Answer.SOME),
         (0.76, (0.86, 0.86, 0.90, 0.91, 0.98), Answer.SOME),
         (0.55, (0.99, 0.99, 0.99, 0.99), Answer.TOO_FEW),

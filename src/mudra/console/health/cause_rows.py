@@ -131,6 +131,8 @@ def apis_text(incident: Incident, affected: Sequence[str]) -> str:
         return gettext("all")
     if set(codes) == _FOR_CUSTOMERS:
         return gettext("all but heartbeats")
+    if len(others := _ALL.difference(codes)) < len(codes) // 2:
+        return gettext("all but %(apis)s", apis=", ".join(map(api_names, sorted(others))))
     return ", ".join(map(api_names, codes))
 
 

@@ -55,10 +55,7 @@ def story_of(
     if is_late and incident.detected not in {one.at for one in changed}:
         lines.append(StoryLine(incident.detected, gettext("detected")))
     if incident.ended is not None and incident.ending is Ending.RECOVERED:
-        # What was opened after its last bad window was seen to be good only then.
-        is_over = incident.detected > incident.ended
-        text = gettext("good again before it was opened") if is_over else gettext("good again")
-        lines.append(StoryLine(max(incident.ended, incident.detected), text))
+        lines.append(StoryLine(incident.ended, gettext("good again")))
     if stored.escalated_at is not None:
         lines.append(StoryLine(stored.escalated_at, gettext("escalated: it had no owner")))
     lines += [_line(act) for act in acts]

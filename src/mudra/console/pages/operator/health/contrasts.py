@@ -5,6 +5,7 @@ from typing import Final
 
 from mudra.console.framework.table import Column, Table
 from mudra.localization.language import gettext, translatable
+from mudra.metrics.health.health import GOOD_ABOVE_PERCENT
 from mudra.metrics.incidents.contrast import Contrast
 from mudra.metrics.incidents.incident import AaApi, AaCalls, Subject
 from mudra.metrics.rollup.percentage import percentage
@@ -40,4 +41,7 @@ def _of_contrast(row: Contrast) -> str:
 def _affected(row: Contrast) -> str:
     if row.affected is None:
         return translatable("to compare")
-    return translatable("affected") if row.affected else translatable("not affected")
+    if row.affected:
+        return translatable("affected")
+    fails = row.share is not None and row.share * 100 <= GOOD_ABOVE_PERCENT
+    return translatable("not counted as affected") if fails else translatable("not affected")
