@@ -9,6 +9,7 @@ from typing import Final, Literal, ParamSpec, TypeVar
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from tests.support.depth import DEEP
 from tests.support.programs import program
 from tests.support.service import Service
@@ -56,6 +57,9 @@ def in_thread(act: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return one.submit(act, *args, **kwargs).result()
 
 
+_DRAWN_MS = 5_000
+
+
 @dataclass
 class Visit:
     """A page that is watched: whatever it asks for elsewhere or complains of is kept."""
@@ -98,13 +102,20 @@ class Visit:
         return found
 
     def fits(self) -> bool:
-        """Nothing sticks out to the side, and no table of 1280 pixels has a column out of sight."""
+        """Nothing sticks out to the side, and no table of 1280 pixels has a column out of sight.
+
+        Charts are drawn again in another width: on a busy machine some frames after it changed.
+        """
         cut = (
             "document.documentElement.scrollWidth > innerWidth || [...document"
             ".querySelectorAll('.table .scroll, #findings .scroll')].some(one =>"
             " one.offsetParent && one.scrollWidth > one.clientWidth + 1)"
         )
-        return not self.page.evaluate(cut)
+        try:
+            self.page.wait_for_function(f"() => !({cut})", timeout=_DRAWN_MS)
+        except PlaywrightTimeout:
+            return False
+        return True
 
     def looks(self) -> Iterator[str]:
         """The page that is open, narrow and dark; deep, in each pair of width and scheme."""
