@@ -145,7 +145,11 @@ def overview_of_member(
     """Compare what the overview of the member at the cause says."""
     own = reader(network.service)
     assert own.sign_in(network.admins[situation.entity_id]).status_code == 303
-    page = own.get(f"/console/entity/{situation.entity_id}").text.replace("\n", " ").replace("\u00a0", " ")
+    page = (
+        own.get(f"/console/entity/{situation.entity_id}")
+        .text.replace("\n", " ")
+        .replace("\u00a0", " ")
+    )
     what, why = found(r">now</span>\s*<div><strong>([^<]*failing)</strong><p[^>]*>([^<]*)<", page)
     name = API_NAMES.get(situation.code, "")
     true = _FAILING.get(situation.kind) or f"{name[:1].upper()}{name[1:]} failing"

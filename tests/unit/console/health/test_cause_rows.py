@@ -28,7 +28,7 @@ ALL = tuple(str(code) for code in RequestType if code not in TIMINGS)
         ((), "all"),
         (ALL, "all"),
         (("fireq", "fif"), "FI request, FI fetch"),
-        (ALL[1:], "account linking"),
+        (ALL[1:], "all but account discovery"),
         (CUSTOMER_CODES, "all but heartbeats"),
     ],
 )
