@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
-from typing import Final
 
 from msgspec import Struct
 
@@ -11,10 +10,10 @@ from mudra.disputes.correction import Correction
 from mudra.levels.evidence import Fate, Span
 from mudra.localization.language import ENGLISH, written_in
 from mudra.metrics.incidents.incident import (
+    NO_CAUSES,
     AaApi,
     AaCalls,
     AaReporting,
-    Ending,
     Fip,
     FipApi,
     Incident,
@@ -28,8 +27,6 @@ from mudra.metrics.incidents.subject import codes_of, text_of
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
-
-_NO_INCIDENT: Final = {Ending.WITHDRAWN, Ending.MERGED}
 
 
 class MaintenanceRule(Struct, frozen=True, rename="camel"):
@@ -85,7 +82,7 @@ def segments_of(spans: Sequence[Span]) -> list[TimeRange]:
 def _of_incidents(member: Member, incidents: Iterable[StoredIncident]) -> Iterator[Span]:
     for stored in incidents:
         incident = stored.incident
-        if incident.ending in _NO_INCIDENT:
+        if incident.ending in NO_CAUSES:
             continue
         fate = _fate(member, incident)
         if fate is None:

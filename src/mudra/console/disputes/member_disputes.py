@@ -28,7 +28,7 @@ from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.explanation import may_see
-from mudra.metrics.incidents.incident import Ending
+from mudra.metrics.incidents.incident import NO_CAUSES
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.payload.catalogue import TYPE_OF_API
 from mudra.server_protocol.body_reader import BodyLimits
@@ -46,7 +46,6 @@ _MESSAGES: Final = {
 }
 _MOST_INCIDENTS: Final = 50
 """The latest ones, which the form offers; the page of each incident leads here with it."""
-_NO_CAUSES: Final = {Ending.WITHDRAWN, Ending.MERGED}
 _DAYS: Final = ("day", "first_day", "last_day")
 
 
@@ -197,7 +196,7 @@ async def _incidents(
     of_fips = member.entity_type == EntityType.FIU.value
     of = None if of_fips else member.entity_id
     latest = await service.latest(entity_id=of, limit=_MOST_INCIDENTS)
-    found = [one for one in latest if one.incident.ending not in _NO_CAUSES]
+    found = [one for one in latest if one.incident.ending not in NO_CAUSES]
     asked = _uuid(typed)
     if asked and asked not in {one.incident_id for one in found}:
         found += await service.of_ids([asked])

@@ -93,6 +93,11 @@ async def since_the_first(
     return TimeRange(start, within.end), finer, found[first:]
 
 
+def time_of(found: Incident) -> TimeRange:
+    """Returns the time of an incident: to its end, or to that of its latest bad window."""
+    return TimeRange(found.began, found.ended or found.last_bad + WINDOW)
+
+
 def of_incident(
     found: Incident, others: Sequence[StoredIncident] = (), names: Mapping[str, str] = NO_NAMES
 ) -> Blame:
@@ -110,13 +115,9 @@ def of_incident(
         and (one.subject, one.began) != (found.subject, found.began)
         and concerns(one, *ends)
     ]
-    elsewhere = [
-        TimeRange(one.began, one.ended or one.last_bad + WINDOW)
-        for one in (each.incident for each in reaching)
-    ]
     return Blame(
         [TimeRange(found.began, found.last_bad + WINDOW)],
-        elsewhere,
+        [time_of(each.incident) for each in reaching],
         is_of_one=True,
         others=cause_lines(reaching, heading=named_headline(names)),
     )

@@ -3,7 +3,7 @@
 A lazy fragment of the page of network health.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -16,13 +16,13 @@ from mudra.console.health.grid import HEALTH
 from mudra.console.health.health_query import HealthQuery, shown_codes
 from mudra.console.health.labels import CauseLine, cause_lines, named_headline
 from mudra.console.health.lazy_fragment import LazyFragment
-from mudra.console.health.over_time import since_the_first
+from mudra.console.health.over_time import since_the_first, time_of
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.explanation import causes_of, concerns, of_api
-from mudra.metrics.incidents.incident import Incident, StoredIncident
+from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.subject import fip_concerned, fip_of
-from mudra.metrics.payload.catalogue import CUSTOMER_CODES, WINDOW
+from mudra.metrics.payload.catalogue import CUSTOMER_CODES
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import Step, step_for
@@ -111,23 +111,11 @@ def is_before(one: StoredIncident, view: HealthQuery) -> bool:
     return one.incident.ended is not None and one.incident.ended <= view.within.start
 
 
-async def blame_within(
-    page_context: PageContext, view: HealthQuery, fip_id: str | None
-) -> Blame | None:
-    """Returns when a FIP had incidents of its own, and when others reached it; None for no FIP."""
-    if fip_id is None:
-        return None
-    found = [
-        one.incident
-        for one in await causes_over(page_context, view)
-        if concerns(one.incident, None, fip_id)
-    ]
+def blame_of(causes: Iterable[StoredIncident], fip_id: str) -> Blame:
+    """Returns when a FIP had incidents of its own, and when others reached it."""
+    found = [one.incident for one in causes if concerns(one.incident, None, fip_id)]
     own = [one for one in found if fip_of(one.subject)]
-    return Blame([_time_of(one) for one in own], [_time_of(one) for one in found if one not in own])
-
-
-def _time_of(found: Incident) -> TimeRange:
-    return TimeRange(found.began, found.ended or found.last_bad + WINDOW)
+    return Blame([time_of(one) for one in own], [time_of(one) for one in found if one not in own])
 
 
 async def lanes_of(

@@ -9,10 +9,10 @@ from msgspec import Struct
 from mudra.localization.language import gettext
 from mudra.metrics.attribution.causes.closing import CHANGES_AFTER, SMALL_FOR_GOOD
 from mudra.metrics.incidents.incident import (
+    NO_CAUSES,
     AaApi,
     AaCalls,
     AaReporting,
-    Ending,
     Fip,
     FipApi,
     Incident,
@@ -43,7 +43,7 @@ def causes_of(incidents: Iterable[StoredIncident], within: TimeRange) -> Sequenc
     return [
         one
         for one in incidents
-        if one.incident.ending not in {Ending.WITHDRAWN, Ending.MERGED}
+        if one.incident.ending not in NO_CAUSES
         and one.incident.began < within.end
         and (one.incident.ended is None or one.incident.ended > within.start)
     ]
@@ -190,5 +190,5 @@ def _fell(incident: Incident) -> datetime:
 
 
 def _counts(incident: Incident) -> bool:
-    is_one = incident.ending not in {Ending.WITHDRAWN, Ending.MERGED}
+    is_one = incident.ending not in NO_CAUSES
     return is_one and not incident.refused and fip_of(incident.subject) is not None

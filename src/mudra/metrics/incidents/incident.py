@@ -134,6 +134,10 @@ class Ending(enum.StrEnum):
     """Late or replaced reports show that there was none."""
 
 
+NO_CAUSES: Final = frozenset({Ending.MERGED, Ending.WITHDRAWN})
+"""The endings of what was no cause of its own."""
+
+
 class Decision(enum.StrEnum):
     """The decision of people about an incident, against what the evidence said then."""
 

@@ -155,9 +155,9 @@ def _view(found: VolumeOfSubject) -> VolumeView:
             for one in (found.forecast.days if found.forecast else ())
         ),
     ]
-    late = _not_drawn(found.hours)
-    hours = [(one.start, one.calls or 0, "known") for one in found.hours[late:]]
     began = _began(found.hours)
+    late = _not_drawn(began, len(found.hours))
+    hours = [(one.start, one.calls or 0, "known") for one in found.hours[late:]]
     if began:
         # Reports began at some time in their first hour: it is not known to be a whole one.
         hours[began - late] = (*hours[began - late][:2], "gap")
@@ -183,12 +183,12 @@ def _view(found: VolumeOfSubject) -> VolumeView:
     )
 
 
-def _not_drawn(hours: Sequence[HourOfDay]) -> int:
+def _not_drawn(began: int, hours: int) -> int:
     """Returns how many hours before the first reported one a picture leaves out.
 
     A multiple of the four parts of its axis. Where earlier weeks have calls, none: a gap is seen.
     """
-    return min(_began(hours), len(hours) - _LEAST_HOURS) // _PARTS * _PARTS
+    return min(began, hours - _LEAST_HOURS) // _PARTS * _PARTS
 
 
 def _began(hours: Sequence[HourOfDay]) -> int:

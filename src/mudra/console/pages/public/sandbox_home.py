@@ -16,6 +16,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_responses import download
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
+from mudra.console.pages.email_text import severity_of, severity_tone, without_severity
 from mudra.console.pages.operator.labels import tone
 from mudra.http.auth.gates import operator
 from mudra.http.dependencies import InjectedDependencies
@@ -110,5 +111,8 @@ async def _mailbox(tx: Transaction, issuer: str) -> dict[str, object]:
         "mails": [
             (mail, [link for link in links_in(mail.email.text) if link.startswith(own)])
             for mail in reversed(mails)
-        ]
+        ],
+        "severity_of": severity_of,
+        "severity_tone": severity_tone,
+        "without_severity": without_severity,
     }

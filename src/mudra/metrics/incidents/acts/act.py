@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.metrics.incidents.incident import Decision, Ending, StoredIncident
+from mudra.metrics.incidents.incident import NO_CAUSES, Decision, StoredIncident
 from mudra.shared.refusal import PlainRefusal, Refusal, RefusalKind, ValueRefused
 from mudra.shared.text.visible_text import first_unseen
 
@@ -138,7 +138,7 @@ def decision_after(stored: StoredIncident, kind: ActKind) -> Decision | None:
 
 
 def _may_reopen(stored: StoredIncident) -> bool:
-    gone = stored.incident.ending in {Ending.MERGED, Ending.WITHDRAWN}
+    gone = stored.incident.ending in NO_CAUSES
     return not stored.is_open and not gone
 
 

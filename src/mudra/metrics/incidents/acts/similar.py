@@ -6,13 +6,12 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.metrics.incidents.acts.act import Act
-from mudra.metrics.incidents.incident import Ending, StoredIncident
+from mudra.metrics.incidents.incident import NO_CAUSES, StoredIncident
 from mudra.metrics.incidents.subject import aa_concerned, apis_of, fip_concerned
 
 MAX_SIMILAR: Final = 5
 MAX_SEARCHED: Final = 200
 """The latest incidents of a member among which similar ones are looked for."""
-_GONE: Final = frozenset({Ending.MERGED, Ending.WITHDRAWN})
 
 
 class Similar(Struct, frozen=True):
@@ -35,7 +34,7 @@ def similar_to(
 
 
 def _is_similar(stored: StoredIncident, other: StoredIncident) -> bool:
-    if other.incident_id == stored.incident_id or other.incident.ending in _GONE:
+    if other.incident_id == stored.incident_id or other.incident.ending in NO_CAUSES:
         return False
     symptoms = set(stored.incident.cause.symptoms) & set(other.incident.cause.symptoms)
     return bool(symptoms) and bool(_at(stored) & _at(other))

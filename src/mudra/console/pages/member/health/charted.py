@@ -11,7 +11,7 @@ from mudra.console.framework.page_results import Download
 from mudra.console.health.health_query import HealthQuery, leading, of_incident, worst_open
 from mudra.console.health.labels import distinct_names
 from mudra.console.health.over_time import over_time
-from mudra.console.health.trend import blame_within, by_fip, causes_over, lanes_of
+from mudra.console.health.trend import blame_of, by_fip, causes_over, lanes_of
 from mudra.localization.language import ngettext
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.health_service import HealthService
@@ -155,13 +155,16 @@ async def charts(
         Reader(page_context.member.entity_id), drawn.view.within, page_context.now
     )
     of_fip = drawn.fip_id if drawn.aa_id is None else None
+    blame = None
+    if of_fip is not None:
+        blame = blame_of(await causes_over(page_context, drawn.view.in_course), of_fip)
     found = await over_time(
         page_context,
         drawn.view,
         aa_id=drawn.aa_id,
         fip_id=drawn.fip_id,
         changes=changes,
-        blame=await blame_within(page_context, drawn.view.in_course, of_fip),
+        blame=blame,
     )
     if isinstance(found, Download) or page_context.member.entity_type != EntityType.FIU.value:
         return found

@@ -27,7 +27,7 @@ from mudra.console.health.tables import (
     counterparts_table,
     incidents_table,
 )
-from mudra.console.health.trend import blame_within, causes_over, is_before
+from mudra.console.health.trend import blame_of, causes_over, is_before
 from mudra.console.pages.operator.labels import pages_of_member
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
@@ -130,13 +130,13 @@ async def _charts(
     page_context: PageContext, about: About, view: HealthQuery
 ) -> Mapping[str, object] | Download:
     of_fip = None if about.aa_id else about.fip_id
-    blame = await blame_within(page_context, view.in_course, of_fip)
+    drawn = await causes_over(page_context, view.in_course)
+    blame = None if of_fip is None else blame_of(drawn, of_fip)
     charts = await over_time(
         page_context, view, aa_id=about.aa_id, fip_id=about.fip_id, blame=blame
     )
     if isinstance(charts, Download):
         return charts
-    drawn = await causes_over(page_context, view.in_course)
     earlier = [one for one in drawn if is_before(one, view) and _concerns(one, about)]
     names = await page_context.tx.service(HealthService).names()
     return {**charts, "earlier": cause_lines(earlier, heading=named_headline(names))}
