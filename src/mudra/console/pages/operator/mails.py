@@ -70,11 +70,11 @@ _TABLE: Final = Table[QueuedMail](
 )
 
 
-def _table_of(rows: Sequence[QueuedMail]) -> Table[QueuedMail]:
-    """Returns the table without the state where the head of the page says it: all are kept here."""
-    if not all(one.is_kept_here for one in rows):
-        return _TABLE
-    return replace(_TABLE, columns=[one for one in _COLUMNS if one.key != STATE.key])
+_KEPT: Final = replace(
+    _TABLE,
+    columns=[replace(one, usual="kept here") if one.key == STATE.key else one for one in _COLUMNS],
+)
+"""The table without a mail server: the head of the page says once what became of the emails."""
 
 
 def _alike(subject: str) -> str:
@@ -116,9 +116,10 @@ async def _figures(page_context: PageContext) -> Mapping[str, object] | Download
     failing = await MailQueue(page_context.tx).queue(failed=True, limit=MAX_COUNT)
     rows = await MailQueue(page_context.tx).queue(failed=False, limit=MAX_COUNT)
     shown = rows if page_context.query.get("mails.q") else folded(rows)
+    table = _KEPT if page_context.dependencies.settings.smtp_url is None else _TABLE
     return _TABLE.export(rows, page_context.query) or {
         "failing": failing,
-        "view": _table_of(rows).view(shown, page_context.query),
+        "view": table.view(shown, page_context.query),
         "most": MAX_COUNT if len(rows) == MAX_COUNT else 0,
     }
 
