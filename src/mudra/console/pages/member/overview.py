@@ -42,17 +42,20 @@ async def overview(page_context: PageContext, entity_id: FromPath[str]) -> Outco
     found = await member_attention(tx, page_context.user, entity_id)
     if isinstance(found, Refusal):
         return found
+    steps, record = await onboarding_of(tx, entity_id), found.facts.record
+    # The steps of joining say that no registration was sent, and have its link.
+    is_said = bool(steps) and record is None
     return RenderedPage(
         "overview.html",
         {
             "notice": page_context.query.get("told", ""),
-            "items": found.items,
+            "items": [one for one in found.items if not is_said or one.page != "registration"],
             "used": found.facts.used,
-            "registration": _registration(found.facts.record),
+            "registration": "" if is_said else _registration(record),
             "able": found.facts.able_admins,
             "tokens": found.facts.tokens,
             "refused": found.facts.refused,
-            "steps": await onboarding_of(tx, entity_id),
+            "steps": steps,
             "calls": await latest_calls(page_context),
         },
     )
