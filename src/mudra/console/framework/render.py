@@ -119,6 +119,11 @@ def _bold(text: str) -> Markup:
     return Markup("<strong>{}</strong>").format(text)
 
 
+def _key(text: str) -> Markup:
+    """Marks a key that is pressed, such as in the sentence of the search."""
+    return Markup("<kbd>{}</kbd>").format(text)
+
+
 def _code(text: str) -> Markup:
     """Return a value of a message as code."""
     return Markup("<code>{}</code>").format(text)
@@ -134,7 +139,13 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"asset": ASSETS.address, "so_far": _SO_FAR, "bold": _bold, "as_code": _code}
+    made.globals |= {
+        "asset": ASSETS.address,
+        "so_far": _SO_FAR,
+        "bold": _bold,
+        "as_code": _code,
+        "as_key": _key,
+    }
     made.globals |= {"display_zone": display_zone, "colors_of": _colors_of}
     add_translation(made)
     made.filters |= {
