@@ -86,6 +86,11 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{end}"
 
 
+def _english_sentence(text: str) -> str:
+    """Makes a sentence of a text that is English on every page."""
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith(".") else ".")
+
+
 def _rate(value: float) -> str:
     """Write calls a minute: a decimal where it says something, below ten."""
     return f"{value:,.1f}" if value < _FEW_A_MINUTE else f"{value:,.0f}"
@@ -154,6 +159,7 @@ def environment() -> jinja2.Environment:
         "moment": moment,
         "local_time": local_time,
         "sentence": sentence,
+        "english_sentence": _english_sentence,
         "rate": _rate,
         "windows": _windows,
         "window_end": _window_end,

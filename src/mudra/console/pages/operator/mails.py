@@ -21,7 +21,8 @@ from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import ngettext, translatable
 from mudra.overview.mail_queue_store import MailQueue, NoSuchMail, QueuedMail, retry_mail
-from mudra.storage.mail.outbox import Outbox, StoredEmail
+from mudra.shared.mail.email_message import StoredEmail
+from mudra.storage.mail.outbox import Outbox
 
 MAX_COUNT: Final = 2000
 _MOST_RECIPIENTS: Final = 10
@@ -60,7 +61,7 @@ _COLUMNS: Final[Sequence[Column[QueuedMail]]] = (
     ),
     SEVERITY,
     Column("at", translatable("Written"), lambda m: m.created_at, "time", phone="figure"),
-    Column("to", translatable("To"), lambda m: m.recipient, "address", phone="figure"),
+    Column("to", translatable("Recipient"), lambda m: m.recipient, "address", phone="figure"),
     replace(STATE, phone=""),
     Column("tries", translatable("Attempts"), lambda m: m.attempts or None, "number"),
     Column("error", translatable("Last error"), lambda m: m.last_error or None, "below"),

@@ -98,7 +98,7 @@ MAILS: Final = Table[QueuedMail](
         ),
         SEVERITY,
         Column("at", translatable("Written"), lambda m: m.created_at, "time", phone="figure"),
-        Column("to", translatable("To"), lambda m: m.recipient, phone="figure"),
+        Column("to", translatable("Recipient"), lambda m: m.recipient, phone="figure"),
         replace(STATE, usual="kept here"),
         Column("tries", translatable("Attempts"), lambda m: m.attempts or None, "below"),
     ),
