@@ -149,7 +149,7 @@ async def mail(page_context: PageContext, mail_id: FromPath[UUID]) -> Outcome:
 
 
 async def _recipients(page_context: PageContext, found: StoredEmail) -> Sequence[str]:
-    """Returns to whom an email went, and those of its subject and minute: one row of the list."""
+    """Returns all recipients of the emails of a subject and minute: one row of the list."""
     rows = await MailQueue(page_context.tx).queue(failed=False, limit=MAX_COUNT)
     minute = found.created_at.replace(second=0, microsecond=0)
     others = {

@@ -60,20 +60,20 @@ class Line(Struct, frozen=True, gc=False):
 
     @property
     def state(self) -> str:
-        """What its tag says, in English."""
+        """Return the words of its tag, in English."""
         if self.recovered:
             return _RECOVERED
         return _ONE_AA if self.of_one_aa else _STATUSES[self.status]
 
     @property
     def rank(self) -> int:
-        """What sorts it by its state: bad ones first."""
+        """Return the place of its state in the order of lines: bad ones first."""
         special = _RECOVERED if self.recovered else _ONE_AA if self.of_one_aa else self.status
         return _ORDER.index(special)
 
     @property
     def tone(self) -> str:
-        """Of its tag."""
+        """Return the tone of its tag."""
         if self.recovered:
             return "quiet"
         return "warn" if self.of_one_aa else _TONES[self.status]
