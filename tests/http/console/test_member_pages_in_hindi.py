@@ -65,7 +65,7 @@ def test_the_menu_and_the_overview_are_in_hindi(service: Service) -> None:
     member = new_member(service)
     browser = hindi(member)
     page = whole(browser.get(at(member)))
-    for words in ("सारांश", "साइन आउट करें", "आपका अकाउंट", "अभी तक पंजीकरण नहीं है"):
+    for words in ("सारांश", "साइन आउट करें", "आपका अकाउंट", "पंजीकरण जमा"):
         assert words in page
     left = whole(browser.get(f"{at(member)}?told=left"))
     assert "दूसरी एंटिटी पर अब आपके अधिकार नहीं हैं।" in left
@@ -118,7 +118,7 @@ def test_the_page_of_the_secret_answers_every_act_in_hindi(service: Service) -> 
     member = new_member(service)
     browser, page = hindi(member), at(member, "secret")
     member.entity_token(member.secret())
-    service.wait_until(lambda: "पते से।" in browser.get(page).text)  # uses are stored in batches
+    service.wait_until(lambda: 'id="use"' in browser.get(page).text)  # uses are stored in batches
     whole(browser.get(page))
     service.advance("PT6M")
     silent = browser.act(page, f"{page}/show")
