@@ -65,7 +65,7 @@ def test_the_menu_and_the_overview_are_in_hindi(service: Service) -> None:
     member = new_member(service)
     browser = hindi(member)
     page = whole(browser.get(at(member)))
-    for words in ("सारांश", "साइन आउट करें", "आपका अकाउंट", "पंजीकरण जमा"):
+    for words in ("सारांश", "साइन आउट करें", "आपका अकाउंट", "अभी तक पंजीकरण नहीं है"):
         assert words in page
     left = whole(browser.get(f"{at(member)}?told=left"))
     assert "दूसरी एंटिटी पर अब आपके अधिकार नहीं हैं।" in left

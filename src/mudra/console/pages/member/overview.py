@@ -43,15 +43,14 @@ async def overview(page_context: PageContext, entity_id: FromPath[str]) -> Outco
     if isinstance(found, Refusal):
         return found
     steps, record = await onboarding_of(tx, entity_id), found.facts.record
-    # The steps of joining say that no registration was sent, and have its link.
-    is_said = bool(steps) and record is None
     return RenderedPage(
         "overview.html",
         {
             "notice": page_context.query.get("told", ""),
-            "items": [one for one in found.items if not is_said or one.page != "registration"],
+            "items": found.items,
             "used": found.facts.used,
-            "registration": "" if is_said else _registration(record),
+            # The steps of joining say that there is none.
+            "registration": "" if steps and record is None else _registration(record),
             "able": found.facts.able_admins,
             "tokens": found.facts.tokens,
             "refused": found.facts.refused,
