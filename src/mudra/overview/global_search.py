@@ -147,7 +147,7 @@ async def _people(tx: Transaction, text: str) -> list[Found]:
             FoundKind.PERSON,
             row.administers[0] if row.administers else "",
             row.name or row.email,
-            f"{row.email}, {_place(row.administers, row.scopes)}, {row.state}",
+            f"{row.email}, {_place(row.administers, row.scopes)}, {gettext(row.state)}",
             _is(text, row.email),
         )
         for row in rows
@@ -155,10 +155,12 @@ async def _people(tx: Transaction, text: str) -> list[Found]:
 
 
 def _place(administers: tuple[str, ...], scopes: tuple[str, ...]) -> str:
-    places = ["operator"] if scopes else []
-    if administers:
-        places.append("admin of " + ", ".join(administers[:3]))
-    return " and ".join(places) or "without an entity"
+    if not administers:
+        return gettext("operator") if scopes else gettext("without an entity")
+    of = ", ".join(administers[:3])
+    if scopes:
+        return gettext("operator and admin of %(entities)s", entities=of)
+    return gettext("admin of %(entities)s", entities=of)
 
 
 async def _incidents(tx: Transaction, text: str) -> list[Found]:
@@ -200,7 +202,7 @@ async def _keys(tx: Transaction, text: str) -> list[Found]:
             FoundKind.KEY,
             one.key.kid,
             one.key.kid,
-            f"{one.key.kind.value} tokens, {one.state.value}",
+            gettext("%(kind)s tokens", kind=one.key.kind.value) + f", {gettext(one.state.value)}",
             _is(text, one.key.kid),
         )
         for one in await tx.service(SigningKeyService).list(now)
@@ -213,9 +215,16 @@ async def _reports(tx: Transaction, text: str) -> list[Found]:
     if receipt is None:
         return []
     key = receipt.key
-    payload = "request" if key.tag is Tag.REQUESTS else "notification"
-    detail = f"version {receipt.version}, receipt {receipt.receipt_id}, window of"
-    title = f"Report of {key.aa_id}, {payload} metrics"
+    title = (
+        gettext("Report of %(aa)s, request metrics", aa=key.aa_id)
+        if key.tag is Tag.REQUESTS
+        else gettext("Report of %(aa)s, notification metrics", aa=key.aa_id)
+    )
+    detail = gettext(
+        "version %(version)s, receipt %(receipt)s, window of",
+        version=receipt.version,
+        receipt=receipt.receipt_id,
+    )
     return [Found(FoundKind.REPORT, key.aa_id, title, detail, exact=True, at=key.window)]
 
 

@@ -22,8 +22,8 @@ class RegistrySettings:
         "published `responseText`")
     registry_one_operator: bool | None = setting("REGISTRY_ONE_OPERATOR", None, parse.flag,
         "true or false",
-        "one operator may approve the keys and addresses that the same one submitted; true in the "
-        "sandbox when not set, else false")
+        "one operator may approve the keys and addresses that the same one submitted; when not "
+        "set: true in the sandbox, else false")
     registry_writes_per_hour: int = setting("REGISTRY_WRITES_PER_HOUR", 30, parse.whole(1, 100000),
         "1 to 100000",
         "submissions, updates and retirements of one requester in any hour, over all nodes")

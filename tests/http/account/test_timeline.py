@@ -63,7 +63,11 @@ def test_a_member_sees_its_own_and_what_concerns_all_and_nothing_else(
     service.in_store(a_release_began)
     theirs = own(stranger).json()["happenings"]
     everything = noc.get("/timeline", entityId=bank.entity_id).json()["happenings"]
+    admin = reader(service)
+    assert admin.sign_in(bank.email, bank.password).status_code == 303
+    page = admin.get(f"/console/entity/{bank.entity_id}/timeline").text
 
+    assert "began to run" not in page
     assert kinds(mine, bank.entity_id) == {"secret", "dispute", "maintenance", "incident"}
     assert incident in {one["ref"] for one in mine}
     assert {one["entityId"] for one in theirs} <= {"", stranger.entity_id}

@@ -85,7 +85,9 @@ def test_operator_and_member_see_the_same_steps_until_the_first_token(
     assert own.pop("First token") == "to do"
     assert f'href="{of_member}/registration">Register<span' in overview
     assert f'href="{of_member}/try"' in overview
-    assert own == {name: text for name, text in activated.items() if name in own}
+    # A member reads no times of what is done: of the first token none is known.
+    same = {name: text for name, text in activated.items() if name in own}
+    assert own == {name: "done" if text[:4] == "done" else text for name, text in same.items()}
 
     registry = Registry(member)
     assert registry.submit(payload_of(member)).status_code == 200

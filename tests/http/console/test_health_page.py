@@ -158,6 +158,9 @@ def test_a_fiu_reads_how_many_fips_fail_and_why_one_is_bad_without_an_incident(
     assert int(found[1]) < int(found[2])
     assert "FIPs failing" not in chosen
     assert "calls of one AA alone fail there: it may be that AA or its connection." in shown
+    listed = page(service, fiu.email, fiu.entity_id, "?range=1h&export=health").splitlines()
+    assert any(f",{failing}," in one and ",bad," in one for one in listed)
+    assert not any(f",{apart}," in one and ",bad," in one for one in listed)
     lanes = shown.partition('class="lanes"')[2].partition("</div>")[0]
     assert f"fip={failing}" in lanes
     assert f"fip={apart}" in lanes

@@ -42,11 +42,15 @@ def test_the_overview_of_a_fiu_leads_to_what_is_wrong_at_a_fip_that_it_follows(
     assert f'<a href="{home}/health/incidents/{incident_id}">' in browser.get(home).text
     of_stranger = stranger.get(f"/console/entity/{other.entity_id}").text
     assert bank not in of_stranger
-    first, _, rest = of_stranger.partition('id="attention"')[2].partition("No registration yet")
+    first, _, rest = of_stranger.partition('id="attention"')[2].partition('id="steps"')
     assert f"/health/incidents/{incident_id}" in first
     assert "You get no alarms about FIPs: you follow none." in of_stranger
     assert incident_id not in rest
-    assert "Joining the network: 2 of 5 steps done" in of_stranger
+    assert "Joining the network: 2 of 5 steps done" in rest
+    assert "No registration yet" in first
+    assert "<dt>Registration</dt>" not in of_stranger, "the steps say that there is none"
+    assert ">Comments</a>" in of_stranger
+    assert ">Disputes</a>" not in of_stranger
 
 
 def test_a_member_without_a_registration_reads_of_no_live_entry(service: Service) -> None:

@@ -214,6 +214,6 @@ def test_the_page_never_says_that_a_key_signs_before_it_is_published(keyed: Serv
 
     page = staff.get("/console/operator/keys").text
 
-    assert re.search(r"published <time[^>]*>[^<]*</time>, signs since then", page)
+    assert re.search(r"published <time[^>]*>[^<]*</time> · signs since then", page)
     both = r'published <time[^>]*datetime="([^"]+)[^<]*</time> · signs from <time[^>]*datetime="([^"]+)'
     assert all(published <= signs for published, signs in re.findall(both, page))

@@ -64,3 +64,17 @@ def test_a_phone_names_the_tick_at_which_a_day_begins(hours: float) -> None:
     (of_day,) = [one for one in ticks[1:] if not one.is_clock]
     assert not of_day.is_second
     assert any(one.is_second for one in ticks)
+
+
+def test_dots_that_would_cover_each_other_are_one_with_their_number() -> None:
+    minutes = (0, 1, 2, 300, 3000)
+    events = [
+        Happening(NOW - timedelta(minutes=one), HappeningKind.KEY, "", f"{one} ago")
+        for one in minutes
+    ]
+
+    picture = picture_of(events, WEEK, NOW, lambda one: one.text, lambda _: "")
+
+    assert [one.count for one in picture.marks] == [1, 1, 3]
+    assert picture.marks[-1].text == "2 ago; 1 ago; 0 ago"
+    assert len(picture.dots) == len(minutes)

@@ -32,6 +32,8 @@ class MemberItem(Struct, frozen=True):
     """Whether it is open to the entity's readers, too."""
     group: int = 0
     """Pages of one group follow each other in the menu; a line is between groups."""
+    title_of_fiu: str = ""
+    """What a FIU reads in place of `title`, where the page is something else to it."""
 
 
 class OperatorItem(Struct, frozen=True):
@@ -118,6 +120,7 @@ MEMBER_ITEMS: Final = (
         "how-to/dispute-a-figure.html",
         readers=True,
         group=1,
+        title_of_fiu=translatable("Comments"),
     ),
     MemberItem(
         "webhooks",
@@ -259,6 +262,7 @@ OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
 
 
 _DOCS: Final = "/docs"
+_FIU: Final = "FIU"
 _OF_ENTITY: Final = 2
 """The place of the word of a member's page, after `entity` and its ID."""
 _DEEPER: Final = {
@@ -288,7 +292,7 @@ def member_links(
     """The menu of an entity; `here` is the address of the page that shows it."""
     return [
         _link(
-            gettext(item.title),
+            gettext((entity_type == _FIU and item.title_of_fiu) or item.title),
             member_path(entity_id, item.word),
             here,
             exact=not item.word,

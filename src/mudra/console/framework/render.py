@@ -86,6 +86,11 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{end}"
 
 
+def _english_sentence(text: str) -> str:
+    """Makes a sentence of a text that is English on every page."""
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith(".") else ".")
+
+
 def _rate(value: float) -> str:
     """Write calls a minute: a decimal where it says something, below ten."""
     return f"{value:,.1f}" if value < _FEW_A_MINUTE else f"{value:,.0f}"
@@ -119,6 +124,11 @@ def _bold(text: str) -> Markup:
     return Markup("<strong>{}</strong>").format(text)
 
 
+def _key(text: str) -> Markup:
+    """Marks a key that is pressed, such as in the sentence of the search."""
+    return Markup("<kbd>{}</kbd>").format(text)
+
+
 def _code(text: str) -> Markup:
     """Return a value of a message as code."""
     return Markup("<code>{}</code>").format(text)
@@ -134,7 +144,13 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"asset": ASSETS.address, "so_far": _SO_FAR, "bold": _bold, "as_code": _code}
+    made.globals |= {
+        "asset": ASSETS.address,
+        "so_far": _SO_FAR,
+        "bold": _bold,
+        "as_code": _code,
+        "as_key": _key,
+    }
     made.globals |= {"display_zone": display_zone, "colors_of": _colors_of}
     add_translation(made)
     made.filters |= {
@@ -143,6 +159,7 @@ def environment() -> jinja2.Environment:
         "moment": moment,
         "local_time": local_time,
         "sentence": sentence,
+        "english_sentence": _english_sentence,
         "rate": _rate,
         "windows": _windows,
         "window_end": _window_end,

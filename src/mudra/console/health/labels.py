@@ -19,7 +19,7 @@ from mudra.metrics.incidents.subject import (
 )
 from mudra.metrics.incidents.verdict import reach_of
 from mudra.metrics.notifications.alarm import title_of
-from mudra.metrics.notifications.severity import Severity
+from mudra.metrics.notifications.severity import Severity, severity_of
 
 MARKS: Final = {
     SubjectKind.FIP: ("F", "the FIP"),
@@ -36,6 +36,7 @@ SEVERITY_TONES: Final = {
     Severity.MINOR: "quiet",
 }
 _RECOVERING: Final = translatable("recovering")
+_OPEN: Final = (translatable("open"), "bad")
 AMBIGUOUS: Final = ("?", translatable("the evidence fits several"))
 
 
@@ -54,6 +55,13 @@ class CauseLine(Struct, frozen=True):
     owner: str
     """Of an open one; empty for none."""
     is_open: bool
+    severity: tuple[str, str]
+    """With the tone of its tag."""
+
+    @property
+    def is_bad(self) -> bool:
+        """Report whether its state is open alone: neither recovering nor decided otherwise."""
+        return self.state == _OPEN
 
 
 def operator_path_of(one: StoredIncident) -> str:
@@ -121,6 +129,7 @@ def cause_lines(
             state_label(one, recovering=one.incident_id in recovering),
             one.owner,
             one.is_open,
+            (severity_of(one.incident).value, SEVERITY_TONES[severity_of(one.incident)]),
         )
         for one in newest
     ]
@@ -153,7 +162,7 @@ def state_label(stored: StoredIncident, *, recovering: bool = False) -> tuple[st
     if stored.closed_by_hand and stored.incident.ended is None:
         return (translatable("closed by hand"), "quiet")
     return {
-        Ending.OPEN: (translatable("open"), "bad"),
+        Ending.OPEN: _OPEN,
         Ending.RECOVERED: (translatable("recovered"), "good"),
         Ending.NO_DATA: (translatable("no data since"), "warn"),
         Ending.CHANGED: (translatable("changed for good"), "warn"),

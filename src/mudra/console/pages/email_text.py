@@ -40,8 +40,12 @@ def without_severity(subject: str) -> str:
 
 
 def severity_tone(subject: str) -> str:
-    """Returns the tone of a subject's severity; quiet for one of another language."""
-    tones = {gettext(level).capitalize(): tone for level, tone in SEVERITY_TONES.items()}
+    """Returns the tone of a subject's severity; an email is in English, or in the page's."""
+    tones = {
+        word.capitalize(): tone
+        for level, tone in SEVERITY_TONES.items()
+        for word in (level.value, gettext(level))
+    }
     return tones.get(severity_of(subject), "quiet")
 
 

@@ -247,7 +247,8 @@ def event_sentence(row: AuditRow, actor: str, person: str, entity: str) -> str:
     if row.event not in tuple(EventName):
         return row.event
     facts = {name: _plain(value) for name, value in row.detail.items()}
-    actor = entity if entity and actor == f"entity:{row.entity_id}" else actor
+    if entity and actor == f"entity:{row.entity_id}":
+        actor = gettext("a program of %(entity)s", entity=entity)
     actor = gettext("the service") if actor.startswith("system") else actor
     facts |= {"actor": actor, "person": person or actor, "entity": entity or gettext("no member")}
     event = EventName(row.event)

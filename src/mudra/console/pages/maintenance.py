@@ -3,6 +3,7 @@
 The form and the rules are those of the operators' silences.
 """
 
+from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
@@ -18,7 +19,9 @@ from mudra.console.health.silence_form import LENGTHS, SilenceForm, refused_form
 from mudra.http.auth.gates import ADMIN, READER
 from mudra.http.response.http_refusals import InvalidField
 from mudra.levels.level_service import LevelService
-from mudra.localization.language import translatable
+from mudra.localization.language import current, translatable
+from mudra.metrics.announcements.announcement import Announcement, State
+from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.incidents.own_maintenance import MaintenanceChange, announcer_of
 from mudra.metrics.incidents.silence import MAX_OWN_LENGTH, SilenceCommand
 from mudra.metrics.incidents.silence_service import NO_SUCH_SILENCE, SilenceService
@@ -117,6 +120,7 @@ async def _page(page_context: PageContext, form: SilenceForm, changed_id: str = 
         "can_change": {one.silence_id for one in can_change},
         "own": own,
         "notices": await service.notices(found),
+        "announcements": await _announcements(page_context),
         "rule": await service.rule_now(now),
         "changed": changed,
         "form": form,
@@ -124,6 +128,17 @@ async def _page(page_context: PageContext, form: SilenceForm, changed_id: str = 
         "message": _MESSAGES.get(page_context.query.get("told", ""), ""),
     }
     return RenderedPage("maintenance.html", facts, form.status)
+
+
+async def _announcements(page_context: PageContext) -> Sequence[tuple[Announcement, str]]:
+    """Returns the operator's current announcements that name the member, each with its title."""
+    found = await page_context.tx.service(AnnouncementService).list(page_context.now)
+    return [
+        (one, one.in_language(current().tag).title)
+        for one in found
+        if page_context.member.entity_id in one.fip_ids
+        if one.state(page_context.now) is State.CURRENT
+    ]
 
 
 handlers: Final[list[ControllerRouterHandler]] = [maintenance, announce, change, end]

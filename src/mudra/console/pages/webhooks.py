@@ -45,6 +45,18 @@ _STATES: Final = {
     "delivered": (translatable("delivered"), "good"),
     "failed": (translatable("failed"), "bad"),
 }
+_EVENTS: Final = {
+    "incident.opened": translatable("an incident opened"),
+    "incident.moved": translatable("another cause of an incident"),
+    "incident.closed": translatable("an incident ended"),
+    "incident.reopened": translatable("an incident opened again"),
+    "incident.withdrawn": translatable("an incident was withdrawn"),
+    "dispute": translatable("a step of a dispute"),
+    "levels.report": translatable("a report of service levels"),
+    "levels.budget": translatable("an error budget"),
+    "webhook.test": translatable("a test"),
+}
+"""What events are about, by their name or what it begins with."""
 _FORMATS: Final = {
     Format.STANDARD.value: "Standard Webhooks",
     Format.SLACK.value: "Slack",
@@ -100,6 +112,7 @@ async def _page(
         "opened": opened.webhook_id if opened else "",
         "events": [] if isinstance(events, NoSuchWebhook) else events,
         "states": _STATES,
+        "words": _EVENTS,
         "path": place.path,
         "kind": place.kind,
         "formats": _FORMATS,

@@ -32,6 +32,8 @@ _STEPS: Final = tuple(
     for one in (10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 5760, 10080, 20160)
 )
 _OTHER: Final = "other"
+_APART: Final = 4.0
+"""Percent from which on dots do not cover each other, on a phone either."""
 
 
 class Lane(Struct, frozen=True):
@@ -62,6 +64,14 @@ class Dot(Struct, frozen=True):
     x: float
 
 
+class Mark(Struct, frozen=True):
+    """One dot as it is drawn, of `count` events that would cover each other."""
+
+    x: float
+    count: int
+    text: str
+
+
 class Tick(Struct, frozen=True):
     """A time on the axis; of every second one phones leave the text away."""
 
@@ -78,6 +88,7 @@ class Picture(Struct, frozen=True):
     lanes: Sequence[Lane]
     left_out: int
     dots: Sequence[Dot]
+    marks: Sequence[Mark]
     ticks: Sequence[Tick]
     first: datetime | None
     """The first event, where the picture begins shortly before it: none happened earlier."""
@@ -96,13 +107,33 @@ def picture_of(
     lasting.sort(key=lambda one: (_is_open(one), one.begins or one.at), reverse=True)
     chosen, within = within, _drawn(events, within)
     place = _place(within)
+    dots = [Dot(text(one), link(one), one.at, place(one.at)) for one in events if not _lasts(one)]
     return Picture(
         [_lane(one, within, now, text(one), link(one)) for one in lasting[:_MAX_LANES]],
         max(len(lasting) - _MAX_LANES, 0),
-        [Dot(text(one), link(one), one.at, place(one.at)) for one in events if not _lasts(one)],
+        dots,
+        _marks(dots),
         _ticks(within, display_zone().info),
         min(one.at for one in events) if events and within.start > chosen.start else None,
     )
+
+
+def _marks(dots: Sequence[Dot]) -> list[Mark]:
+    """Returns the dots, those too near to each other as one that says how many it is of."""
+    groups = list[list[Dot]]()
+    for one in sorted(dots, key=lambda dot: dot.x):
+        if groups and one.x - groups[-1][0].x < _APART:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return [
+        Mark(
+            round(sum(one.x for one in group) / len(group), 2),
+            len(group),
+            "; ".join(one.text for one in group),
+        )
+        for group in groups
+    ]
 
 
 def _drawn(events: Sequence[Happening], within: TimeRange) -> TimeRange:

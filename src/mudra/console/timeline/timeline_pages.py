@@ -160,6 +160,8 @@ async def member_timeline(page_context: PageContext) -> Outcome:
     found = await page_context.tx.service(TimelineService).of_member(
         reader_of(page_context), _within(page_context, view), page_context.now
     )
+    # That another version of Mudra began to run is of no use to a member.
+    found = [one for one in found if one.kind is not HappeningKind.RELEASE]
     lead = gettext(
         "What happened to %(member)s and to the whole network.", member=page_context.member.name
     )

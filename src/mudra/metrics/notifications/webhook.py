@@ -95,6 +95,8 @@ class Webhook(Struct, frozen=True):
     """The subscription to the public status that it belongs to; empty for those of alarms."""
     tried_at: datetime | None = None
     """The time of the last attempt; None where there was none, or it is not read."""
+    next_at: datetime | None = None
+    """When the first message that waits is tried next; None where none waits, or it is not read."""
 
     @property
     def shown_url(self) -> str:

@@ -101,9 +101,16 @@ class Webhooks:
             .correlate(health_webhook)
             .label("tried_at")
         )
+        following = (
+            sa.select(sa.func.min(_M.next_attempt_at))
+            .where(_M.webhook_id == _W.webhook_id)
+            .correlate(health_webhook)
+            .label("next_at")
+        )
         query = sa.select(
             _W.webhook_id, _W.entity_id, _W.url, _W.made_by, _W.made_at, waiting, _W.delivered_at,
             _W.problem, _W.fips, _W.format, _W.previous_until, tried,
+            following,
             sa.func.coalesce(sa.cast(_W.user_id, sa.Text), "").label("user_id"),
         ).where(_owned_by(owner)).order_by(_W.made_at, _W.webhook_id)  # fmt: skip
         found = await self._tx.connection.execute(query)

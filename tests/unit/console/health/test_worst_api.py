@@ -3,7 +3,7 @@
 import pytest
 
 from mudra.console.health.heatmap import worst_of
-from mudra.console.pages.member.health.health_lines import lines_of
+from mudra.console.pages.member.health.health_lines import lines_of, lines_table
 from mudra.metrics.health.health import ErrorDetails, Health, Status
 from mudra.metrics.health.picture import ApiPicture, Row, Subject, worst_api
 from mudra.metrics.payload.catalogue import Tag
@@ -71,3 +71,23 @@ def test_what_is_bad_now_comes_before_what_recovered() -> None:
 
 def test_without_calls_there_is_none() -> None:
     assert worst_api([api("fif", 0, 0, Status.UNSURE)]) is None
+
+
+def test_what_one_aa_alone_sees_comes_after_what_all_see_and_before_what_recovered() -> None:
+    row = Row(Subject("A", "B"), (api("fif", 100, 50),), Coverage({}, {}).proof())
+    table = lines_table("FIP", every=False, one_api=False)
+
+    def state(*, good_now: bool = False, alone: bool = False) -> tuple[int, str, str]:
+        good = frozenset({("A", "B", Tag.REQUESTS, "fif")}) if good_now else frozenset()
+        of_one_aa = frozenset({"B"} if alone else ())
+        (line,) = lines_of(
+            [row], EntityType.FIU, "", good, {}, every=False, of_one_aa=of_one_aa
+        )  # fmt: skip
+        (cell,) = (one for one in table.view([line], {}).rows[0] if one.kind == "tag")
+        return line.rank, str(cell.value), cell.tone
+
+    assert [state(), state(alone=True), state(good_now=True, alone=True)] == [
+        (0, "bad", "bad"),
+        (1, "one AA only", "warn"),
+        (2, "bad earlier", "quiet"),
+    ]

@@ -221,6 +221,7 @@ async def _report_page(
         "rows": api_rows(report),
         "missed": missed_texts(report),
         "others": others(report),
+        "of_reports": any(one.measure is Measure.MISSING for one in report.figures),
         "spans": [(each, fate_text(each.fate), cause_words(each.cause)) for each in report.spans],
         "reasons": [(reason_words(each), each) for each in report.reasons],
         "changes": [change_texts(each) for each in report.changes],

@@ -42,17 +42,19 @@ async def overview(page_context: PageContext, entity_id: FromPath[str]) -> Outco
     found = await member_attention(tx, page_context.user, entity_id)
     if isinstance(found, Refusal):
         return found
+    steps, record = await onboarding_of(tx, entity_id), found.facts.record
     return RenderedPage(
         "overview.html",
         {
             "notice": page_context.query.get("told", ""),
             "items": found.items,
             "used": found.facts.used,
-            "registration": _registration(found.facts.record),
+            # The steps of joining say that there is none.
+            "registration": "" if steps and record is None else _registration(record),
             "able": found.facts.able_admins,
             "tokens": found.facts.tokens,
             "refused": found.facts.refused,
-            "steps": await onboarding_of(tx, entity_id),
+            "steps": steps,
             "calls": await latest_calls(page_context),
         },
     )

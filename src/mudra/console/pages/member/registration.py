@@ -188,12 +188,14 @@ def _page(
     problem = page_problem(refusal) if refusal is not None else None
     record, facts = reviewed.record, _review_facts(reviewed.review, draft, sent=bool(problem))
     shown = sentence(problem.sentence) if problem else ""
+    all_versions = stored.versions if stored else ()
     if isinstance(refusal, PayloadRefused) and facts["at_fields"]:
         shown = gettext("Nothing was submitted. The findings say what to change.")
     return RenderedPage(
         "registration.html",
         {
-            "versions": _VERSIONS.view(stored.versions if stored else (), page_context.query),
+            "versions": _VERSIONS.view(all_versions, page_context.query),
+            "only": all_versions[0] if len(all_versions) == 1 else None,
             "left_out": stored.left_out if stored else 0,
             "rejected": last_if_rejected(record),
             "pending": record.pending if record else None,

@@ -21,9 +21,11 @@ from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import ngettext, translatable
 from mudra.overview.mail_queue_store import MailQueue, NoSuchMail, QueuedMail, retry_mail
+from mudra.shared.mail.email_message import StoredEmail
 from mudra.storage.mail.outbox import Outbox
 
 MAX_COUNT: Final = 2000
+_MOST_RECIPIENTS: Final = 10
 
 
 def mail_state(mail: QueuedMail) -> str:
@@ -41,6 +43,15 @@ STATE: Final = Column[QueuedMail](
     phone="state",
 )
 """What became of an email, in each table of emails."""
+SEVERITY: Final = Column[QueuedMail](
+    "severity",
+    translatable("Severity"),
+    lambda m: severity_of(m.subject).lower() or None,
+    "tag",
+    tone=lambda m: severity_tone(m.subject),
+    phone="state",
+)
+"""With what the subject of an alarm begins; subjects are shown without it."""
 _COLUMNS: Final[Sequence[Column[QueuedMail]]] = (
     Column(
         "subject",
@@ -48,16 +59,9 @@ _COLUMNS: Final[Sequence[Column[QueuedMail]]] = (
         lambda m: without_severity(m.subject),
         link=lambda m: f"{_PAGE}/{m.mail_id}" if m.mail_id else _alike(m.subject),
     ),
-    Column(
-        "severity",
-        translatable("Severity"),
-        lambda m: severity_of(m.subject).lower() or None,
-        "tag",
-        tone=lambda m: severity_tone(m.subject),
-        phone="state",
-    ),
+    SEVERITY,
     Column("at", translatable("Written"), lambda m: m.created_at, "time", phone="figure"),
-    Column("to", translatable("To"), lambda m: m.recipient, "address", phone="figure"),
+    Column("to", translatable("Recipient"), lambda m: m.recipient, "address", phone="figure"),
     replace(STATE, phone=""),
     Column("tries", translatable("Attempts"), lambda m: m.attempts or None, "number"),
     Column("error", translatable("Last error"), lambda m: m.last_error or None, "below"),
@@ -130,9 +134,31 @@ async def mail(page_context: PageContext, mail_id: FromPath[UUID]) -> Outcome:
     found = await page_context.tx.service(Outbox).mail(str(mail_id))
     if found is None:
         return NoSuchMail()
-    alike = _alike(found.email.subject)
-    shown = {"mail": found, "paragraphs": paragraphs(found.email.shown), "alike": alike}
+    subject = found.email.subject
+    shown = {
+        "mail": found,
+        "subject": without_severity(subject),
+        "severity": severity_of(subject).lower(),
+        "severity_tone": severity_tone(subject),
+        "paragraphs": paragraphs(found.email.shown),
+        "recipients": await _recipients(page_context, found),
+        "most": _MOST_RECIPIENTS,
+        "alike": _alike(subject),
+    }
     return RenderedPage("operator_mail.html", shown)
+
+
+async def _recipients(page_context: PageContext, found: StoredEmail) -> Sequence[str]:
+    """Returns all recipients of the emails of a subject and minute: one row of the list."""
+    rows = await MailQueue(page_context.tx).queue(failed=False, limit=MAX_COUNT)
+    minute = found.created_at.replace(second=0, microsecond=0)
+    others = {
+        one.recipient
+        for one in rows
+        if one.subject == found.email.subject
+        if one.created_at.replace(second=0, microsecond=0) == minute
+    }
+    return [found.email.to, *sorted(others - {found.email.to})]
 
 
 @page.post("/operator/mails/retry", gate=operator(Scope.MEMBERS))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
+from urllib.parse import quote
 
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
@@ -10,16 +11,17 @@ from msgspec.structs import replace
 
 from mudra.console.framework import page
 from mudra.console.framework.console_errors import page_problem, refusal_text
-from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.navigation import Link, operator_path
 from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.session.identity_proof import RECENT
 from mudra.console.framework.table import Column, Table
 from mudra.console.health.labels import CauseLine, cause_lines, named_headline
+from mudra.console.pages.email_text import without_severity
 from mudra.console.pages.operator.bars import Bar, bars_of_days
 from mudra.console.pages.operator.labels import approval_link, member_link, pages_of_member, tone
-from mudra.console.pages.operator.mails import STATE
+from mudra.console.pages.operator.mails import SEVERITY, STATE
 from mudra.http.auth.gates import operator
 from mudra.http.request.account_requests import (
     AdminChangeRequest,
@@ -46,6 +48,7 @@ from mudra.overview.mail_queue_store import QueuedMail
 from mudra.overview.member_overview import find_member, member_overview
 from mudra.overview.onboarding import onboarding_of
 from mudra.overview.suspension import suspension_of
+from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.address_binding import AddressBinding
 from mudra.tokens.secrets.binding_service import BindingService
@@ -90,11 +93,12 @@ MAILS: Final = Table[QueuedMail](
         Column(
             "subject",
             translatable("Subject"),
-            lambda m: m.subject,
+            lambda m: without_severity(m.subject),
             link=lambda m: operator_path(f"mails/{m.mail_id}"),
         ),
+        SEVERITY,
         Column("at", translatable("Written"), lambda m: m.created_at, "time", phone="figure"),
-        Column("to", translatable("To"), lambda m: m.recipient, phone="figure"),
+        Column("to", translatable("Recipient"), lambda m: m.recipient, phone="figure"),
         replace(STATE, usual="kept here"),
         Column("tries", translatable("Attempts"), lambda m: m.attempts or None, "below"),
     ),
@@ -186,12 +190,15 @@ async def _page(
     problem = None if refusal is None else page_problem(refusal)
     facts = {
         "member": member,
-        "elsewhere": pages_of_member(
-            member.entity_id,
-            member.entity_type,
-            page_context.scopes,
-            here=member_link(member.entity_id),
-        ),
+        "elsewhere": [
+            *pages_of_member(
+                member.entity_id,
+                member.entity_type,
+                page_context.scopes,
+                here=member_link(member.entity_id),
+            ),
+            *_delivered(member, page_context.scopes),
+        ],
         "tone": tone,
         "notice": gettext(NOTICES.get(page_context.query.get("told", ""), ""))
         if problem is None
@@ -204,6 +211,18 @@ async def _page(
     if isinstance(figures, Download):
         return figures
     return RenderedPage("operator_member.html", {**facts, **figures}, problem.status)
+
+
+def _delivered(member: MemberRow, scopes: frozenset[Scope]) -> Sequence[Link]:
+    """Returns the pages of a member's service levels and of its disputes."""
+    if Scope.HEALTH not in scopes:
+        return ()
+    quoted = quote(member.entity_id, safe="")
+    levels = Link(
+        gettext("Service levels"), operator_path(f"levels?entity={quoted}"), current=False
+    )
+    disputes = Link(gettext("Disputes"), operator_path(f"disputes?of={quoted}"), current=False)
+    return [disputes] if member.entity_type == EntityType.FIU.value else [levels, disputes]
 
 
 async def _figures(page_context: PageContext, member: MemberRow) -> Mapping[str, object] | Download:

@@ -22,6 +22,7 @@ from mudra.metrics.payload.catalogue import CUSTOMER_CODES, Tag
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.shared.entity_type import EntityType
+from mudra.timeline.happening import HappeningKind
 from mudra.timeline.timeline_service import Reader, TimelineService
 
 FIP: Final = "fip"
@@ -151,9 +152,11 @@ async def charts(
     page_context: PageContext, drawn: Charted, followed: Collection[str]
 ) -> Mapping[str, object] | Download:
     """Returns the charts of the calls; of a FIU with a lane for each FIP that it looks at."""
-    changes = await page_context.tx.service(TimelineService).of_member(
+    happened = await page_context.tx.service(TimelineService).of_member(
         Reader(page_context.member.entity_id), drawn.view.within, page_context.now
     )
+    # That another version of Mudra began to run is of no use to a member.
+    changes = [one for one in happened if one.kind is not HappeningKind.RELEASE]
     of_fip = drawn.fip_id if drawn.aa_id is None else None
     blame = None
     if of_fip is not None:

@@ -18,6 +18,17 @@ def failing_fips(incidents: Sequence[StoredIncident], *, chosen: bool) -> int:
     return 0 if chosen else len(found)
 
 
+def of_one_aa(
+    incidents: Sequence[StoredIncident], now_open: Sequence[StoredIncident]
+) -> frozenset[str]:
+    """Returns the FIPs of open paths that have no incident of their own."""
+    known = {fip_of(one.incident.subject) for one in incidents}
+    paths = {
+        one.incident.subject.fip_id for one in now_open if isinstance(one.incident.subject, Path)
+    }
+    return frozenset(paths - known)
+
+
 def unexplained(
     rows: Sequence[Row],
     incidents: Sequence[StoredIncident],
@@ -31,9 +42,7 @@ def unexplained(
     """
     known = {fip_of(one.incident.subject) for one in incidents}
     shown = {row.subject.fip_id for row in rows} - known
-    paths = shown & {
-        one.incident.subject.fip_id for one in now_open if isinstance(one.incident.subject, Path)
-    }
+    paths = shown & of_one_aa(incidents, now_open)
     bad = shown & {
         row.subject.fip_id
         for row in rows

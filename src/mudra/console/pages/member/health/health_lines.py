@@ -24,7 +24,10 @@ _STATUSES: Final = {
 }
 _TONES: Final = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
 _RECOVERED: Final = translatable("bad earlier")
-"""Bad over the time of the page, good in the last hour; it comes after bad where that is sorted."""
+"""Bad over the time of the page, good in the last hour."""
+_ONE_AA: Final = translatable("one AA only")
+"""Bad for a FIU, by the calls of one AA alone: it may be that AA or its connection."""
+_ORDER: Final = (Status.BAD, _ONE_AA, _RECOVERED, Status.GOOD, Status.UNSURE)
 
 
 class Line(Struct, frozen=True, gc=False):
@@ -43,6 +46,7 @@ class Line(Struct, frozen=True, gc=False):
     longest: int | None
     status: Status
     recovered: bool
+    of_one_aa: bool = False
     rest: tuple["Line", ...] = ()
     """The other APIs of the same two."""
 
@@ -53,6 +57,26 @@ class Line(Struct, frozen=True, gc=False):
             one.api if one.success is None else f"{one.api} {current().number(one.success, 1)} %"
             for one in self.rest
         )
+
+    @property
+    def state(self) -> str:
+        """Return the words of its tag, in English."""
+        if self.recovered:
+            return _RECOVERED
+        return _ONE_AA if self.of_one_aa else _STATUSES[self.status]
+
+    @property
+    def rank(self) -> int:
+        """Return the place of its state in the order of lines: bad ones first."""
+        special = _RECOVERED if self.recovered else _ONE_AA if self.of_one_aa else self.status
+        return _ORDER.index(special)
+
+    @property
+    def tone(self) -> str:
+        """Return the tone of its tag."""
+        if self.recovered:
+            return "quiet"
+        return "warn" if self.of_one_aa else _TONES[self.status]
 
     @property
     def success(self) -> float | None:
@@ -86,9 +110,10 @@ def lines_table(other: str, *, every: bool, one_api: bool) -> Table[Line]:
             Column[Line](
                 "status",
                 translatable("Status"),
-                lambda line: _RECOVERED if line.recovered else _STATUSES[line.status],
+                lambda line: line.state,
                 "tag",
-                tone=lambda line: "quiet" if line.recovered else _TONES[line.status],
+                tone=lambda line: line.tone,
+                order=lambda line: line.rank,
                 phone="state",
             ),
             Column[Line]("calls", translatable("Calls"), lambda line: line.calls, "number"),
@@ -106,7 +131,7 @@ def lines_table(other: str, *, every: bool, one_api: bool) -> Table[Line]:
             ),
             *([rest] if worst else []),
         ),
-        first_sort="status",  # bad, bad earlier, good, too few calls: bad ones first
+        first_sort="status",
         rows=20,
     )
 
@@ -124,11 +149,12 @@ def lines_of(
     names: Mapping[str, str],
     *,
     every: bool,
+    of_one_aa: frozenset[str] = frozenset(),
 ) -> Sequence[Line]:
     """Returns one line for each counterpart, the worst first, with its worst API.
 
     With `every` there is one for each API that can succeed or fail; the two timings have a time
-    only.
+    only. `of_one_aa` has the FIPs at which the calls of one AA alone fail.
     """
     found = []
     for row in rows:
@@ -143,6 +169,8 @@ def lines_of(
             for one in apis
             if one.health
         ]
+        if fip_id in of_one_aa:
+            lines = [replace(one, of_one_aa=one.status is Status.BAD) for one in lines]
         if every:
             found += lines
         elif lines:

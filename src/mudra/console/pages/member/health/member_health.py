@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
+from markupsafe import Markup
 
 from mudra.console.disputes.member_disputes import contest_path
 from mudra.console.framework import page
@@ -27,7 +28,7 @@ from mudra.console.health.labels import cause_lines, headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART
 from mudra.console.health.planned import planned_maintenances
 from mudra.console.pages.member.health.charted import FIP, Charted, charted_of, charts
-from mudra.console.pages.member.health.fips_failing import failing_fips, unexplained
+from mudra.console.pages.member.health.fips_failing import failing_fips, of_one_aa, unexplained
 from mudra.console.pages.member.health.health_lines import (
     ApiOfPair,
     lines_of,
@@ -131,29 +132,11 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     over = await _over_time(page_context, drawn, followed)
     if isinstance(over, Download):
         return over
-    every = "export" in page_context.query  # a file has a row for each API
-    good_now = await _good_now(page_context, view) if _any_bad(rows) else frozenset()
-    health = page_context.tx.service(HealthService)
-    names, judged_until = await health.names(), await health.judged_until()
-    troubled = _any_bad(rows) and not followed
-    asked_for_all = bool(view.rows) or every or "health.q" in page_context.query
-    lines = await shared_table(
-        page_context,
-        ("lines", "" if kind is EntityType.FIU else entity_id, within, view.code, followed),
-        (rows, good_now, names),
-        lines_table(
-            "AA" if kind is EntityType.FIP else "FIP", every=every, one_api=bool(view.code)
-        ),
-        lambda: shown_first(
-            lines_of(rows, kind, view.code, good_now, names, every=every),
-            every=asked_for_all or not troubled,
-        ),
-        gettext("No AA reported any traffic in this time."),
-        gettext("Choose a longer time above to see more."),
-        large=kind is not EntityType.FIP,
-    )
+    lines = await _lines(page_context, view, rows, incidents, followed)
     if isinstance(lines, Download):
         return lines
+    health = page_context.tx.service(HealthService)
+    names, judged_until = await health.names(), await health.judged_until()
     reports = OwnReports()
     is_it_me: Sequence[ComparisonLine] = ()
     if kind is EntityType.AA:
@@ -171,7 +154,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
             recovering=recovering_ids(incidents, judged_until, page_context.now),
         ),
         "lines": lines,
-        "troubled": troubled,
+        "troubled": _any_bad(rows) and not followed,
         "planned": await planned_maintenances(
             page_context, within, names, {entity_id, *(row.subject.fip_id for row in rows)}
         ),
@@ -181,6 +164,43 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         "is_it_me": is_it_me,
         **reports.shown(page_context.query),
     }
+
+
+async def _lines(
+    page_context: PageContext,
+    view: HealthQuery,
+    rows: Sequence[Row],
+    incidents: Sequence[StoredIncident],
+    followed: frozenset[str],
+) -> Markup | Download:
+    """Returns the table of the member's counterparts: of all, or of those that are bad."""
+    kind = EntityType(page_context.member.entity_type)
+    every = "export" in page_context.query  # a file has a row for each API
+    good_now = await _good_now(page_context, view) if _any_bad(rows) else frozenset()
+    alone = frozenset[str]()
+    if kind is EntityType.FIU:
+        now_open = await page_context.tx.service(IncidentService).open_causes()
+        alone = of_one_aa(incidents, now_open)
+    names = await page_context.tx.service(HealthService).names()
+    asked_for_all = bool(view.rows) or every or "health.q" in page_context.query
+    return await shared_table(
+        page_context,
+        (
+            *("lines", "" if kind is EntityType.FIU else page_context.member.entity_id),
+            *(view.within, view.code, followed, alone),
+        ),
+        (rows, good_now, names),
+        lines_table(
+            "AA" if kind is EntityType.FIP else "FIP", every=every, one_api=bool(view.code)
+        ),
+        lambda: shown_first(
+            lines_of(rows, kind, view.code, good_now, names, every=every, of_one_aa=alone),
+            every=asked_for_all or not _any_bad(rows) or bool(followed),
+        ),
+        gettext("No AA reported any traffic in this time."),
+        gettext("Choose a longer time above to see more."),
+        large=kind is not EntityType.FIP,
+    )
 
 
 def _complete(
