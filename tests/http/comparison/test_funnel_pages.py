@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from datetime import timedelta
 
 from tests.http.comparison.conftest import Weeks
 from tests.http.comparison.test_funnel import truth
@@ -105,6 +106,20 @@ def test_an_operator_goes_from_the_network_to_a_pair(weeks: Weeks) -> None:
         begun, done, *_ = truth(weeks, **where)["consent"]
         assert f"Consent {begun:,} {done:,} " in untagged(shown), path
         assert all(f"/console/operator/funnel{link}" in shown for link in links)
+
+
+def test_a_page_says_since_when_there_were_calls(weeks: Weeks) -> None:
+    browser = reader(weeks.service)
+    assert browser.sign_in(weeks.noc.email, PASSWORD).status_code == 303
+    first, last = weeks.windows[0], weeks.windows[-1]
+    before = first - timedelta(days=3)
+    late = f"from={before:%Y-%m-%dT%H:%M:%SZ}&to={last:%Y-%m-%dT%H:%M:%SZ}"
+
+    said = browser.get(f"/console/operator/funnel?{late}").text.partition("The first calls of this")
+
+    assert f'datetime="{first:%Y-%m-%dT%H:%M:%SZ}"' in said[2][:200]
+    whole = browser.get(f"/console/operator/funnel?{within(weeks)}").text
+    assert "The first calls of this" not in whole
 
 
 def test_a_fiu_has_no_funnel(weeks: Weeks) -> None:
