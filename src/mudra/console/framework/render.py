@@ -147,13 +147,13 @@ def environment() -> jinja2.Environment:
     made.filters |= {
         "instant": instant,
         "hour": hour,
-        "until": until,
         "moment": moment,
         "local_time": local_time,
         "sentence": sentence,
         "rate": _rate,
         "windows": _windows,
         "window_end": _window_end,
+        "until": until,
     }
     return made
 
