@@ -6,6 +6,7 @@ that went on and those that were lost; between steps there is a ratio, no loss. 
 """
 
 import enum
+import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -16,11 +17,13 @@ from mudra.metrics.health.health import NO_CALLS, NO_OUTCOMES, ErrorDetails, FiO
 from mudra.metrics.health.judging import health_of, outcomes_of
 from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
 from mudra.metrics.rollup.coverage import Proof
-from mudra.metrics.rollup.percentage import share_of
+from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.metrics.sums.totals import Totals
 
 MIN_CALLS: Final = 100
 """Calls of a step below which its share says little: it is never the one that leaks."""
+_CHANCE: Final = 3.1
+"""Standard deviations that chance alone exceeds once in a thousand times."""
 
 
 class Stage(enum.StrEnum):
@@ -116,6 +119,40 @@ class Funnel(Struct, frozen=True):
         losing = [one for one in self.steps if one.begun >= MIN_CALLS and one.lost > 0]
         worst = max(losing, key=lambda one: one.lost_share or 0.0, default=None)
         return worst.stage if worst else None
+
+
+class Above(Struct, frozen=True):
+    """The step that loses most above another funnel, by so many percentage points."""
+
+    stage: Stage
+    points: float
+
+
+def furthest(one: Funnel, whole: Funnel) -> Above | None:
+    """Returns the step that loses most above `whole`; None where none does by more than chance.
+
+    Steps of fewer than 100 calls are left out. Points are the difference of the two shares as pages
+    show them, so that a reader who subtracts finds the same.
+    """
+    found = [
+        Above(mine.stage, round((percentage(mine.lost_share, 1) or 0.0) - usual, 1))
+        for mine in one.steps
+        if mine.begun >= MIN_CALLS
+        if (usual := percentage(whole.step(mine.stage).lost_share, 1)) is not None
+        if _is_beyond(mine, whole.step(mine.stage))
+    ]
+    return max((each for each in found if each.points > 0), key=_points, default=None)
+
+
+def _points(one: Above) -> float:
+    return one.points
+
+
+def _is_beyond(mine: StepOfFunnel, whole: StepOfFunnel) -> bool:
+    """Returns whether a step loses more than chance makes of the share that `whole` loses."""
+    share = whole.lost_share or 0.0
+    expected = mine.begun * share
+    return mine.lost - expected > _CHANCE * math.sqrt(expected * (1 - share))
 
 
 _PLACES: Final = {stage: place for place, stage in enumerate(Stage)}

@@ -118,7 +118,7 @@ def test_what_changed_before_an_incident_is_ranked_and_hides_others_secrets(
     assert (of_bank[0]["happening"]["kind"], of_bank[0] in mine) == ("secret", True)
     assert bank.entity_id not in {one["happening"]["entityId"] for one in theirs}
     assert [one["score"] for one in found] == sorted((one["score"] for one in found), reverse=True)
-    assert "What changed before this?" in page
+    assert "What changed?" in page
     assert "secret reset" in page
 
 

@@ -60,6 +60,10 @@ function moment(data, at) {
 // A value is drawn in the middle of its step.
 const centre = (data, at) => at + data.step * 500;
 const points = (data, values) => values.map((value, i) => [centre(data, data.starts[i]), value]);
+// The time of the axis: whole steps, so that one that began before it or is not over is inside.
+const span = ({ begins, ends, starts, step }) => (starts.length
+  ? { begins: Math.min(begins, starts[0]), ends: Math.max(ends, starts.at(-1) + step * 1000) }
+  : { begins, ends });
 // What begins before the picture or ends after it is not whole: it looks like less traffic.
 const isPart = (data, i) => data.starts[i] < data.begins || data.starts[i] + data.step * 1000 > data.ends;
 
@@ -154,18 +158,22 @@ const kinds = { success, times, volume };
 // Charts under each other have one left edge: that of the widest label, which is a number of calls.
 // The library would move an edge for a wide label, and the ends of the axis for half a bar.
 const ROOM = 56;
+// Names of lanes are left of them, where that leaves most of the width to the picture.
+const NAMES = 176;
+const WIDE = 640;
 const edge = ({ ok = [], client = [], server = [], unanswered = [] }) => {
   const most = Math.max(0, ...ok.map((calls, i) => calls + (client[i] ?? 0) + (server[i] ?? 0) + (unanswered[i] ?? 0)));
   return Math.max(ROOM, 16 + 8 * number.format(Math.round(most)).length);
 };
 
-function options({ series, yAxis, legend, say }, data, width) {
+function options({ series, yAxis, legend, say }, data, width, left) {
   const quiet = { color: colour("quiet"), fontFamily: "inherit" };
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const at = ticks(data, Math.max(2, width / 68));
+  const axis = span(data);
+  const at = ticks(axis, Math.max(2, width / 68));
   return {
     animation: !calm, animationDuration: 250, textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
-    grid: { left: edge(data), right: 20, top: legend ? 30 : 12, bottom: 24, containLabel: false, outerBoundsMode: "none" },
+    grid: { left, right: 20, top: legend ? 30 : 12, bottom: 24, containLabel: false, outerBoundsMode: "none" },
     legend: legend ? { data: legend, left: 0, top: 0, icon: "roundRect", itemWidth: 12, itemHeight: 8, textStyle: quiet } : undefined,
     tooltip: {
       trigger: "axis", renderMode: "richText", confine: true, backgroundColor: colour("card"), borderColor: colour("line"), textStyle: { color: colour("ink"), fontSize: 12 },
@@ -173,7 +181,7 @@ function options({ series, yAxis, legend, say }, data, width) {
       formatter: (shown) => [moment(data, data.starts[shown[0].dataIndex]), ...say(shown[0].dataIndex)].join("\n"),
     },
     xAxis: {
-      type: "time", min: data.begins, max: data.ends, containShape: false, axisLine: { lineStyle: { color: colour("line") } },
+      type: "time", min: axis.begins, max: axis.ends, containShape: false, axisLine: { lineStyle: { color: colour("line") } },
       axisTick: { show: true, customValues: at, lineStyle: { color: colour("line") } },
       axisLabel: { ...quiet, customValues: at, hideOverlap: true, formatter: tick },
       splitLine: { show: false },
@@ -281,11 +289,13 @@ function offers(place, chart) {
       setTimeout(() => { target.textContent = text("link"); }, 2000);
     },
   };
+  const takes = Object.assign(document.createElement("span"), { className: "takes" });
+  caption.append(" ", takes);
   for (const [name, act] of Object.entries(acts)) {
     const button = Object.assign(document.createElement("button"), { type: "button", className: "plain small", textContent: name });
     button.setAttribute("aria-label", `${name}: ${captionOf(place)}`);
     button.addEventListener("click", act);
-    caption.append(" ", button);
+    takes.append(button);
   }
 }
 
@@ -293,12 +303,18 @@ function show(place, chart) {
   const made = kinds[place.dataset.chart](place.figures);
   const note = place.parentElement.querySelector("[data-cut]");
   if (note) note.textContent = made.cut;
-  chart.setOption(options(made, place.figures, place.clientWidth), { notMerge: true });
   // What is drawn under a chart over the same time has its edges.
   const lanes = place.closest("figure").parentElement.querySelector(":scope > .lanes");
+  const inFront = Boolean(lanes) && place.clientWidth >= WIDE;
+  const counts = document.querySelector("[data-chart=volume]");
+  const left = inFront ? NAMES : counts ? edge(place.figures) : ROOM;
+  chart.setOption(options(made, place.figures, place.clientWidth, left), { notMerge: true });
   if (!lanes) return;
   const [from, to] = [place.figures.begins, place.figures.ends].map((at) => chart.convertToPixel({ xAxisIndex: 0 }, at));
-  for (const lane of lanes.querySelectorAll("svg")) Object.assign(lane.style, { marginLeft: `${from}px`, width: `${to - from}px` });
+  lanes.classList.toggle("in-front", inFront);
+  lanes.style.gridTemplateColumns = inFront ? `${from}px ${to - from}px` : "";
+  for (const lane of lanes.querySelectorAll("svg")) Object.assign(lane.style, { marginLeft: inFront ? "0" : `${from}px`, width: `${to - from}px` });
+  for (const name of lanes.querySelectorAll("a")) name.style.marginLeft = inFront ? "0" : `${from}px`;
 }
 
 function draw(place) {

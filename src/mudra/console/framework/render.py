@@ -63,6 +63,13 @@ def hour(at: datetime) -> Markup:
     )
 
 
+def until(at: datetime, since: datetime) -> Markup:
+    """Write the end of a time: by the clock alone where it is on the day of its beginning."""
+    zone = display_zone().info
+    same = at.astimezone(zone).date() == since.astimezone(zone).date()
+    return hour(at) if same else instant(at)
+
+
 def moment(at: datetime) -> Markup:
     """Write an instant with its seconds, which console.js keeps."""
     utc, zone = at.astimezone(UTC), display_zone()
@@ -163,6 +170,7 @@ def environment() -> jinja2.Environment:
         "rate": _rate,
         "windows": _windows,
         "window_end": _window_end,
+        "until": until,
     }
     return made
 

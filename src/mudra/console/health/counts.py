@@ -13,7 +13,7 @@ from msgspec import Struct
 from mudra.console.framework.page_results import Download
 from mudra.console.framework.table import Column, Table, TableView
 from mudra.console.health.lazy_fragment import LazyFragment
-from mudra.metrics.health.api_names import api_name
+from mudra.metrics.health.api_names import type_name
 from mudra.metrics.payload.catalogue import REQUEST_COUNT_NAMES, Tag
 from mudra.metrics.sums.totals import Totals
 
@@ -24,9 +24,14 @@ COUNTS_PART: Final = "health_as_reported.html"
 class CountsRow(Struct, frozen=True):
     """The fifteen counts reported of one type."""
 
-    type: str
+    tag: Tag
     code: str
     counts: Sequence[int]
+
+    @property
+    def type(self) -> str:
+        """Returns the type as the file has it, with its payload where that is the second."""
+        return self.code if self.tag is Tag.REQUESTS else f"{self.code} (notification)"
 
 
 def counted(totals: Totals, query: Mapping[str, str]) -> TableView:
@@ -76,7 +81,7 @@ def _words(title: str) -> str:
 
 
 def _named(row: CountsRow) -> str:
-    return f"{api_name(row.code)} ({row.type})"
+    return f"{type_name(row.tag, row.code)} ({row.code})"
 
 
 def _unanswered(row: CountsRow) -> int:
@@ -89,11 +94,25 @@ def _count(row: CountsRow, *, place: int) -> int:
 
 
 def _rows(totals: Totals) -> list[CountsRow]:
-    """Returns the counts of each type as they were reported, requests first."""
-    found: list[CountsRow] = []
-    for tag, label in ((Tag.REQUESTS, "{}"), (Tag.NOTIFICATIONS, "{} (notification)")):
-        of_types = sorted(
-            (cell.type, sums.counts) for cell, sums in totals.only(tag).by("type").items()
-        )
-        found += [CountsRow(label.format(code), code, counts) for code, counts in of_types]
-    return found
+    """Returns the counts of each type as they were reported: most failed calls first.
+
+    So has the table by API, to which they are.
+    """
+    found = [
+        CountsRow(tag, cell.type, sums.counts)
+        for tag in (Tag.REQUESTS, Tag.NOTIFICATIONS)
+        for cell, sums in totals.only(tag).by("type").items()
+    ]
+    return sorted(
+        found, key=lambda row: (row.tag is not Tag.REQUESTS, -_failed(row), -row.counts[0])
+    )
+
+
+def _failed(row: CountsRow) -> int:
+    """Returns the calls that failed: by 5xx, or without an answer."""
+    of_server = (
+        count
+        for name, count in zip(REQUEST_COUNT_NAMES, row.counts, strict=True)
+        if name.startswith("5")
+    )
+    return sum(of_server) + _unanswered(row)

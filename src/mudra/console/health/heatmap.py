@@ -1,6 +1,7 @@
 """The matrix as a picture: a cell for each pair, coloured by the worst API of its calls."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from jinja2.utils import htmlsafe_json_dumps
@@ -12,6 +13,9 @@ from mudra.console.pictures.cell_picture import cell_pictures
 from mudra.localization.language import gettext
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.health.picture import Row, worst_api
+from mudra.metrics.incidents.incident import AaReporting
+from mudra.metrics.incidents.subject import codes_of
+from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.percentage import percentage, share_of
 
 MOST_DOWN: Final = 60
@@ -25,6 +29,7 @@ _LISTED: Final = 20
 
 Worst = Mapping[tuple[str, str], tuple[str, int, int]]
 """The worst API of a pair: its code, how many calls succeeded, and of how many."""
+_ALL: Final = frozenset[str]()
 
 
 class Label(Struct, frozen=True):
@@ -55,6 +60,8 @@ class HeatMap(Struct, frozen=True):
     pictures: Sequence[tuple[str, str]]
     """By the scheme of colours."""
     lines: str
+    doubts: str
+    """A dot in each cell with too few calls, which is not good by more than its color."""
     row_height: int
     with_heads: bool
     flat_heads: bool
@@ -74,14 +81,47 @@ class HeatMap(Struct, frozen=True):
         return len(self.columns) * 2
 
 
-def worst_of(seen: Mapping[str, Sequence[Row]]) -> Worst:
-    """Returns the worst API of each pair that has calls."""
-    return {
-        (row.subject.aa_id, row.subject.fip_id): (worst.type, health.succeeded, health.eligible)
-        for rows in seen.values()
-        for row in rows
-        if (worst := worst_api(row.apis)) and (health := worst.health)
-    }
+def codes_hit(rows: Iterable[GridRow]) -> Mapping[tuple[str, str], frozenset[str]]:
+    """Returns the APIs that fail at each pair by the incidents that reach it.
+
+    Empty where one of them is of several.
+    """
+    found = {}
+    for row in rows:
+        for kind, pair in row.both:
+            of_calls = [
+                one.incident
+                for one in pair.causes
+                if not isinstance(one.incident.subject, AaReporting)
+                if kind != "bad" or one.incident.ended is None
+            ]
+            codes = [codes_of(one.subject) for one in of_calls]
+            if codes and kind in {"bad", "recovered"}:
+                each_one = all(len(one) == 1 for one in codes)
+                found[pair.aa_id, row.fip_id] = frozenset().union(*codes) if each_one else _ALL
+    return found
+
+
+def worst_of(
+    seen: Mapping[str, Sequence[Row]],
+    hit: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType({}),
+) -> Worst:
+    """Returns the API to name of each pair that has calls: the worst one.
+
+    Where incidents hit it, the worst of theirs. None where an incident is of several APIs: it is
+    all calls then, as the few calls of the worst of them say nothing.
+    """
+    found = {}
+    for row in (row for rows in seen.values() for row in rows):
+        pair = row.subject.aa_id, row.subject.fip_id
+        codes = hit.get(pair)
+        if codes is not None and not codes:
+            continue
+        named = [one for one in row.apis if codes and one.tag is Tag.REQUESTS and one.type in codes]
+        worst = worst_api(named) or worst_api(row.apis)
+        if worst and (health := worst.health):
+            found[pair] = (worst.type, health.succeeded, health.eligible)
+    return found
 
 
 def heat_map(
@@ -102,6 +142,7 @@ def heat_map(
         fips_across=across,
         pictures=cell_pictures([[one.shade for one in row] for row in cells]),
         lines=_lines(len(down), len(right)),
+        doubts=_doubts(cells) if len(right) <= _WITH_HEADS else "",
         row_height=22 if len(down) <= _TALL else 14,
         with_heads=len(right) <= _WITH_HEADS,
         flat_heads=len(right) <= _FLAT_HEADS,
@@ -142,6 +183,15 @@ def _lines(rows: int, columns: int) -> str:
     across = [f"M0 {y}h{columns}" for y in range(1, rows)]
     down = [f"M{x} 0v{rows}" for x in range(1, columns)] if columns <= _WITH_HEADS else []
     return "".join(across + down)
+
+
+def _doubts(cells: Sequence[Sequence[_Cell]]) -> str:
+    return "".join(
+        f"M{x}.5 {y}.5h0"
+        for y, row in enumerate(cells)
+        for x, cell in enumerate(row)
+        if cell.shade == "u"
+    )
 
 
 def _data(

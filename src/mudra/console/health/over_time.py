@@ -1,7 +1,7 @@
 """Health over time: charts and their table, a lazy fragment of a page."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec.structs import replace
@@ -68,6 +68,31 @@ async def over_time(
         "moments": table.view(times.moments, query),
         "opened": OVER_TIME.is_opened(page_context.query),
     }
+
+
+async def first_calls(
+    page_context: PageContext,
+    view: HealthQuery,
+    *,
+    aa_id: str | None = None,
+    fip_id: str | None = None,
+) -> datetime | None:
+    """Returns when the first calls of a view were, where its first window has none; else None.
+
+    Nothing of a view of one hour, whose windows its table has.
+    """
+    health, within = page_context.tx.service(HealthService), view.within
+    step = step_for(within)
+    if within.end - within.start <= _LATEST:
+        return None
+    while True:
+        found = await health.points(within, step, view.code, aa_id=aa_id, fip_id=fip_id)
+        first = next((one.start for one in found if one.health is not None), None)
+        if first is None or first <= view.within.start:
+            return None
+        if step is Step.WINDOW:
+            return first
+        within, step = TimeRange(first, min(first + step.value, within.end)), Step.WINDOW
 
 
 async def since_the_first(

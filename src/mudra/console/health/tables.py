@@ -39,6 +39,7 @@ INCIDENTS: Final = "incidents"
 _WHOLE_FROM: Final = 10
 _FEW: Final = 14
 """Rows of a table among others on one page: all APIs, or the worst counterparts."""
+_DISRUPTED: Final = translatable("disrupted now")
 _FROM: Final = translatable("From")
 _SUCCESS: Final = translatable("Success %")
 _EACH: Final = {
@@ -58,6 +59,8 @@ class ApiRow(Struct, frozen=True):
     link: str
     api: ApiPicture
     entity_id: str = ""
+    is_disrupted: bool = False
+    """Whether an open incident disrupts it, however well it was over the whole time."""
 
 
 def apis_table(name: str, title: str, first: str, *of_members: Column[ApiRow]) -> Table[ApiRow]:
@@ -278,14 +281,17 @@ def _call_column(called: Mapping[str, Callee]) -> Column[StoredIncident]:
     )
 
 
-def api_rows(apis: Sequence[ApiPicture], view: HealthQuery) -> list[ApiRow]:
-    """Returns one row for each API of request metrics and each notification."""
+def api_rows(
+    apis: Sequence[ApiPicture], view: HealthQuery, is_disrupted: Callable[[str], bool]
+) -> list[ApiRow]:
+    """Returns one row for each API of request metrics and each notification, in their order."""
     rows = []
     for api in apis:
         notified = api.tag is Tag.NOTIFICATIONS
         label = type_name(api.tag, api.type)
         link = "" if notified or api.health is None else view.query(type=api.type)
-        rows.append(ApiRow(f"{label} ({api.type})", link, api))
+        now = not notified and is_disrupted(api.type)
+        rows.append(ApiRow(f"{label} ({api.type})", link, api, is_disrupted=now))
     return rows
 
 
@@ -300,6 +306,8 @@ def _status(row: ApiRow) -> str | None:
     """Returns the status; where it leaves AAs out, which see the opposite, also of how many."""
     if row.api.health is None:
         return None
+    if row.is_disrupted and row.api.health.status is not Status.BAD:
+        return _DISRUPTED
     status, alone = row.api.health.status.value.lower(), len(row.api.health.outvoted)
     if not alone:
         return status
@@ -312,15 +320,19 @@ def _status(row: ApiRow) -> str | None:
 def _tone(row: ApiRow) -> str:
     if row.api.health is None:
         return "quiet"
+    if row.is_disrupted:
+        return "bad"
     is_good = row.api.health.status is Status.GOOD
     return "warn" if is_good and row.api.health.outvoted else _TONES[row.api.health.status]
 
 
 def _order(row: ApiRow) -> str | None:
-    """Returns what sorts bad before good but for some, good, and unsure."""
+    """Returns what sorts bad before disrupted now, good but for some, good, and unsure."""
     if row.api.health is None:
         return None
     status = row.api.health.status.value.lower()
+    if row.is_disrupted and status != "bad":
+        return "bad now"
     return "better" if status == "good" and row.api.health.outvoted else status
 
 

@@ -17,7 +17,7 @@ SHADES: Final[Mapping[str, Mapping[str, str]]] = {
         "b3": "b8305a",
         "b4": "5b0f5e",
         "r": "a9c9e8",
-        "u": "eef1f4",
+        "u": "faf9f6",
     },
     "dark": {
         "g": "34444f",
@@ -26,7 +26,7 @@ SHADES: Final[Mapping[str, Mapping[str, str]]] = {
         "b3": "e0507c",
         "b4": "e08cf0",
         "r": "2f5f86",
-        "u": "26323b",
+        "u": "1b252d",
     },
 }
 """The colours of each class of cell by scheme: those of the style sheets (--heat-…)."""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from tests.support.metrics.incidents import an_incident
 
 from mudra.console.health.grid import grid_of
-from mudra.console.health.heatmap import heat_map, worst_of
+from mudra.console.health.heatmap import codes_hit, heat_map, worst_of
 from mudra.console.pictures.cell_picture import cell_pictures
 from mudra.metrics.health.health import ErrorDetails, Health, Status
 from mudra.metrics.health.picture import (
@@ -17,7 +17,7 @@ from mudra.metrics.health.picture import (
     Subject,
     Verdict,
 )
-from mudra.metrics.incidents.incident import Fip, StoredIncident
+from mudra.metrics.incidents.incident import Fip, FipApi, Path, StoredIncident
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.coverage import Coverage
 
@@ -102,6 +102,38 @@ def test_a_cell_has_the_color_and_the_figures_of_its_worst_api() -> None:
         1,
     )
     assert (second.kind, second.success) == ("recovered", 62.0)
+
+
+def test_a_cell_is_of_the_calls_that_its_incident_is_of() -> None:
+    """Twelve calls of the worst API say little of a pair whose every API fails."""
+    apis = pictured("alinkv", 0), pictured("fif", 37), pictured("fireq", 60, Status.GOOD)
+    row = Row(Subject("A", "CUT"), apis, Coverage({}, {}).proof())
+    subjects = {
+        Path("A", "CUT"): {},
+        FipApi("CUT", "fif"): {("A", "CUT"): ("fif", 37, 100)},
+        FipApi("CUT", "fif,fireq"): {},
+    }
+    for subject, expected in subjects.items():
+        cut = StoredIncident("1", an_incident(subject, BEGAN, affected_aas=("A",)), None)
+        matrix = Matrix((cell("A", "CUT", 24),), (cut,), (Verdict("A", "CUT", cut),))
+        grid = grid_of(matrix, (), (), {})
+
+        worst = worst_of({"CUT": [row]}, codes_hit(grid.rows))
+
+        assert worst == expected
+        if not expected:
+            (trouble,) = heat_map(grid, grid.rows, worst, "", "/health", "").troubles
+            assert (trouble.api, trouble.success, trouble.calls) == ("all calls", 24.0, 100)
+
+
+def test_too_few_calls_have_a_dot_and_good_ones_none() -> None:
+    cells = cell("A", "FINE", 99), cell("B", "FINE", 90)
+    grid = grid_of(Matrix(cells, (), ()), (), (), {})
+
+    found = heat_map(grid, grid.rows, {}, "", "/health", "")
+
+    at = list(grid.rows[0].kinds).index("unsure")
+    assert found.doubts == f"M{at}.5 0.5h0"
 
 
 def test_more_fips_than_rows_fit_a_screen_are_columns() -> None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct
 
-from mudra.comparison.funnel import MIN_CALLS, Funnel, Stage, StepOfFunnel
+from mudra.comparison.funnel import MIN_CALLS, Above, Funnel, Stage, StepOfFunnel, furthest
 from mudra.comparison.weeks import week_name, week_start
 from mudra.console.framework.table import Column, Table
 from mudra.localization.language import gettext, translatable
@@ -14,12 +14,13 @@ from mudra.metrics.health.health import GOOD_ABOVE_PERCENT
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
 
+R = TypeVar("R")
 TREND: Final = timedelta(days=84)
 """The weeks of the table by week, with the one that is not over."""
 _MUCH: Final = 100 - GOOD_ABOVE_PERCENT
 """A step that loses more, in percent, is marked: the network's rule of success is not kept."""
 _NOTABLE: Final = 1.0
-"""Percentage points above all from which a step is marked: less is the noise of thousands."""
+"""Percentage points above the network from which a step is marked."""
 STAGES: Final = {
     Stage.DISCOVERY: translatable("Discovery"),
     Stage.LINKING: translatable("Linking"),
@@ -37,20 +38,26 @@ class StepLine(Struct, frozen=True):
     name: str
     step: StepOfFunnel
     lost: float | None
-    """In percent, without 404: the largest of these is what loses most."""
+    """In percent, without 404."""
+    network: float | None
+    """What the whole network loses there, in percent; None where it is not compared."""
     ratio: float | None
     width: int
     done_width: int
-    leaks: bool
+    tag: str
+    tone: str
 
 
 class Leak(Struct, frozen=True):
-    """The step that loses most, in percent of what it begins."""
+    """The step that a funnel is headed by, in percent of what it begins."""
 
     name: str
     lost: int
     begun: int
     share: float
+    above: float | None = None
+    """Percentage points above the network; None where it is not compared."""
+    network: float | None = None
 
 
 class FunnelView(Struct, frozen=True):
@@ -59,34 +66,56 @@ class FunnelView(Struct, frozen=True):
     funnel: Funnel
     lines: Sequence[StepLine]
     leak: Leak | None
+    is_compared: bool
+    """Whether its steps have those of the network next to them."""
+
+    @property
+    def has_refused(self) -> bool:
+        """Returns whether any step has a 4xx that is no 404."""
+        return any(one.refused for one in self.funnel.steps)
 
 
-def view_of(funnel: Funnel) -> FunnelView:
-    """Returns a funnel as pages show it."""
+def view_of(funnel: Funnel, network: Funnel | None = None) -> FunnelView:
+    """Returns a funnel as pages show it.
+
+    Next to the network its worst step is the one furthest above it, as in the lists of FIPs and
+    AAs. The network itself, and members, who do not see it, have the step that loses most.
+    """
     most = max(one.begun for one in funnel.steps)
-    lines = [_line(funnel, one, most) for one in funnel.steps]
-    return FunnelView(funnel, lines, _leak(funnel))
+    above = furthest(funnel, network) if network else None
+    if network:
+        named = above.stage if above else None
+        tag = translatable("worst step"), _tone(above)
+    else:
+        named, tag = funnel.leak, (translatable("loses most"), "warn")
+    lines = [
+        StepLine(
+            gettext(STAGES[one.stage]),
+            one,
+            percentage(one.lost_share, 1),
+            percentage(network.step(one.stage).lost_share, 1) if network else None,
+            funnel.ratio(one.stage),
+            100 * one.begun // most if most else 0,
+            100 * one.done // most if most else 0,
+            *(tag if one.stage is named else ("", "")),
+        )
+        for one in funnel.steps
+    ]
+    shown = next((one for one in lines if one.step.stage is named), None)
+    return FunnelView(funnel, lines, _leak(shown, above), network is not None)
 
 
-def _line(funnel: Funnel, one: StepOfFunnel, most: int) -> StepLine:
-    return StepLine(
-        gettext(STAGES[one.stage]),
-        one,
-        percentage(one.lost_share, 1),
-        funnel.ratio(one.stage),
-        100 * one.begun // most if most else 0,
-        100 * one.done // most if most else 0,
-        funnel.leak is one.stage,
-    )
-
-
-def _leak(funnel: Funnel) -> Leak | None:
-    stage = funnel.leak
-    if stage is None:
+def _leak(line: StepLine | None, above: Above | None) -> Leak | None:
+    if line is None:
         return None
-    one = funnel.step(stage)
-    assert one.lost_share is not None
-    return Leak(gettext(STAGES[stage]), one.lost, one.begun, percentage(one.lost_share, 1))
+    one = line.step
+    assert line.lost is not None  # it has calls
+    points = above.points if above else None
+    return Leak(line.name, one.lost, one.begun, line.lost, points, line.network)
+
+
+def _tone(above: Above | None) -> str:
+    return "warn" if above and above.points >= _NOTABLE else "quiet"
 
 
 def trend_of(within: TimeRange) -> TimeRange:
@@ -102,10 +131,14 @@ def weeks_table() -> Table[Funnel]:
         (
             Column[Funnel]("week", translatable("Week"), lambda one: week_name(one.start), "code"),
             *_LEAK,
-            *_shares(),
+            *_shares(_itself),
         ),
         first_sort="-week",
     )
+
+
+def _itself(one: Funnel) -> Funnel:
+    return one
 
 
 def _lost_there(one: Funnel) -> float | None:
@@ -126,87 +159,89 @@ _LEAK: Final = (
 )
 
 
+class Subject(Struct, frozen=True):
+    """One row of a table by FIP or AA: its funnel, and its worst step."""
+
+    funnel: Funnel
+    above: Above | None
+
+
+def subjects_of(found: Sequence[Funnel], whole: Funnel) -> Sequence[Subject]:
+    """Returns the rows of a table by FIP or AA, each next to `whole`, which is all of them."""
+    return [Subject(one, furthest(one, whole)) for one in found]
+
+
 def subjects_table(
     name: str,
     title: str,
     subject: Callable[[Funnel], str],
     link: Callable[[Funnel], str] | None,
     names: Mapping[str, str],
-    whole: Funnel,
-) -> Table[Funnel]:
-    """Returns the table by FIP or AA, those first that lose most above `whole`, all of them.
+    points: str,
+) -> Table[Subject]:
+    """Returns the table by FIP or AA, those first that lose most above the funnel of all.
 
-    It has the calls, and the share of each step that was lost.
+    It has the calls, and the share of each step that was lost; `points` is the title of how much
+    more the worst step loses.
     """
     return Table(
         name,
         title,
         (
-            Column[Funnel](
+            Column[Subject](
                 name,
                 title,
-                lambda one: names.get(subject(one)) or subject(one),
-                link=link,
-                also=subject,
+                lambda one: names.get(subject(one.funnel)) or subject(one.funnel),
+                link=None if link is None else lambda one: link(one.funnel),
+                also=lambda one: subject(one.funnel),
             ),
-            Column[Funnel](
+            Column[Subject](
                 "leak",
                 translatable("Worst step"),
-                lambda one: STAGES[found[0]] if (found := _furthest(one, whole)) else None,
+                lambda one: STAGES[one.above.stage] if one.above else None,
                 "tag",
-                tone=lambda one: (
-                    "warn" if (found := _furthest(one, whole)) and found[1] >= _NOTABLE else "quiet"
-                ),
+                tone=lambda one: _tone(one.above),
                 phone="state",
             ),
-            Column[Funnel](
+            Column[Subject](
                 "above",
-                translatable("Points above all"),
-                lambda one: found[1] if (found := _furthest(one, whole)) else None,
+                points,
+                lambda one: one.above.points if one.above else None,
                 "number",
                 phone="figure",
             ),
-            Column[Funnel](
+            Column[Subject](
                 "calls",
                 translatable("Calls"),
-                lambda one: sum(step.begun for step in one.steps if _is_call(step)),
+                lambda one: sum(step.begun for step in one.funnel.steps if _is_call(step)),
                 "number",
                 phone="figure",
             ),
-            *_shares(),
-            Column[Funnel]("id", translatable("Entity ID"), subject, "file"),
+            *_shares(lambda one: one.funnel),
+            Column[Subject](
+                "id", translatable("Entity ID"), lambda one: subject(one.funnel), "file"
+            ),
         ),
         first_sort="-above",
         rows=12,
     )
 
 
-def _furthest(one: Funnel, whole: Funnel) -> tuple[Stage, float] | None:
-    """Returns the step that loses most above all, by percentage points; None for none above."""
-    above = [
-        (stage, round(100 * ((mine.lost_share or 0) - (whole.step(stage).lost_share or 0)), 1))
-        for stage in STAGES
-        if (mine := one.step(stage)).begun >= MIN_CALLS
-    ]
-    found = max(above, key=lambda each: each[1], default=None)
-    return found if found and found[1] > 0 else None
-
-
 def _is_call(one: StepOfFunnel) -> bool:
     return one.stage is not Stage.DATA_READY
 
 
-def _shares() -> Sequence[Column[Funnel]]:
-    return [_share(stage, name) for stage, name in STAGES.items()]
+def _shares(funnel: Callable[[R], Funnel]) -> Sequence[Column[R]]:
+    return [_share(stage, name, funnel) for stage, name in STAGES.items()]
 
 
-def _share(stage: Stage, name: str) -> Column[Funnel]:
-    return Column[Funnel](
+def _share(stage: Stage, name: str, funnel: Callable[[R], Funnel]) -> Column[R]:
+    return Column[R](
         stage.value,
         name,
-        lambda one: percentage(one.step(stage).lost_share, 1),
+        lambda one: percentage(funnel(one).step(stage).lost_share, 1),
         "number",
-        tone=lambda one: "bad" if _is_bad(one.step(stage)) else "quiet",
+        tone=lambda one: "bad" if _is_bad(funnel(one).step(stage)) else "quiet",
     )
 
 
@@ -216,8 +251,11 @@ def _is_bad(one: StepOfFunnel) -> bool:
 
 
 def facts_of(
-    whole: Funnel, weeks: Sequence[Funnel], query: Mapping[str, str]
+    whole: Funnel,
+    weeks: Sequence[Funnel],
+    query: Mapping[str, str],
+    network: Funnel | None = None,
 ) -> Mapping[str, object]:
     """Returns what the template shows of one subject; weeks without a call are in CSV alone."""
     called = [week for week in weeks if any(step.begun for step in week.steps)]
-    return {"shown": view_of(whole), "weeks": weeks_table().view(called, query)}
+    return {"shown": view_of(whole, network), "weeks": weeks_table().view(called, query)}

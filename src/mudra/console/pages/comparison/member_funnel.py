@@ -5,6 +5,7 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
+from mudra.comparison.funnel import Funnel
 from mudra.comparison.funnel_service import FunnelService
 from mudra.comparison.role_measures import RoleWeek
 from mudra.comparison.role_service import RoleService
@@ -13,17 +14,25 @@ from mudra.console.framework import page
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, Outcome, StreamedPage
 from mudra.console.health.health_query import HealthQuery, query_of
-from mudra.console.pages.comparison.funnel_view import facts_of, subjects_table, trend_of
+from mudra.console.health.over_time import first_calls
+from mudra.console.pages.comparison.funnel_view import (
+    facts_of,
+    subjects_of,
+    subjects_table,
+    trend_of,
+)
 from mudra.console.pages.comparison.funnel_view import weeks_table as by_week
 from mudra.console.pages.comparison.role_view import role_view
 from mudra.http.auth.gates import READER
 from mudra.http.response.http_refusals import InvalidField
+from mudra.localization.language import translatable
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.picture import Grouping
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 
 _USUAL: Final = "7d"
+_POINTS: Final = translatable("Above your total, points")
 
 
 @page.get("/entity/{entity_id:str}/funnel", gate=READER)
@@ -54,21 +63,28 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     compared = await _week(page_context)
     assert not isinstance(compared, Refusal)
     names = await page_context.tx.service(HealthService).names()
-    table = (
-        subjects_table("fip", "FIP", lambda one: one.fip_id, None, names, whole[0])
-        if kind is EntityType.AA
-        else subjects_table("aa", "AA", lambda one: one.aa_id, None, names, whole[0])
-    )
+    name, subject = ("fip", _fip) if kind is EntityType.AA else ("aa", _aa)
+    table = subjects_table(name, name.upper(), subject, None, names, _POINTS)
+    rows = subjects_of(others, whole[0])
     query, shown = page_context.query, role_view(compared, now, member.entity_id)
     return (
-        table.export(others, query)
+        table.export(rows, query)
         or by_week().export(weeks, query)
         or {
             **facts_of(whole[0], weeks, query),
-            "subjects": [table.view(others, query)],
+            "since": await first_calls(page_context, view, aa_id=aa_id, fip_id=fip_id),
+            "subjects": [table.view(rows, query)],
             "compared": shown if shown.lines or "week" in query else None,
         }
     )
+
+
+def _fip(one: Funnel) -> str:
+    return one.fip_id
+
+
+def _aa(one: Funnel) -> str:
+    return one.aa_id
 
 
 async def _week(page_context: PageContext) -> RoleWeek | Refusal:

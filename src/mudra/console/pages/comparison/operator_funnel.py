@@ -1,6 +1,6 @@
 """The funnel of the network, of an AA, of a FIP, or of a pair."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 from urllib.parse import quote
 
@@ -20,11 +20,19 @@ from mudra.console.framework.table import Table
 from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.console.health.incident_state import recovering_ids
 from mudra.console.health.labels import CauseLine, cause_lines, named_headline
-from mudra.console.pages.comparison.funnel_view import facts_of, subjects_table, trend_of
+from mudra.console.health.over_time import first_calls
+from mudra.console.pages.comparison.funnel_view import (
+    Subject,
+    facts_of,
+    subjects_of,
+    subjects_table,
+    trend_of,
+)
 from mudra.console.pages.comparison.funnel_view import weeks_table as by_week
 from mudra.console.pages.comparison.role_view import RoleView, role_view
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import translatable
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.picture import Grouping
 from mudra.metrics.incidents.explanation import concerns
@@ -33,6 +41,7 @@ from mudra.shared.refusal import Refusal
 
 _USUAL: Final = "7d"
 _MAX_OPEN: Final = 50
+_POINTS: Final = translatable("Above network, points")
 HOME: Final = operator_path("funnel")
 
 
@@ -88,51 +97,56 @@ async def _content(
     service, now, within = page_context.tx.service(FunnelService), page_context.now, view.within
     aa_id, fip_id = about.aa_id, about.fip_id
     whole = await service.funnels(within, Grouping.NETWORK, now, aa_id=aa_id, fip_id=fip_id)
+    network = await service.funnels(within, Grouping.NETWORK, now)
     assert not isinstance(whole, Refusal)
+    assert not isinstance(network, Refusal)
     weeks = await service.weeks(trend_of(within), now, aa_id=aa_id, fip_id=fip_id)
-    tables = await _subjects(page_context, about, view, whole[0])
+    tables = await _subjects(page_context, about, view, network[0])
     query = page_context.query
-    for table, rows in [*tables, (by_week(), weeks)]:
-        file = table.export(rows, query)
+    for file in (
+        *(table.export(rows, query) for table, rows in tables),
+        by_week().export(weeks, query),
+    ):
         if file is not None:
             return file
     return {
-        **facts_of(whole[0], weeks, query),
+        **facts_of(whole[0], weeks, query, None if about == About() else network[0]),
+        "since": await first_calls(page_context, view, aa_id=aa_id, fip_id=fip_id),
         "subjects": [table.view(rows, query) for table, rows in tables],
         "open": await _open(page_context, about),
-        "roles": await _roles(page_context) if aa_id is None and fip_id is None else [],
+        "roles": await _roles(page_context) if about == About() else [],
     }
 
 
 async def _subjects(
-    page_context: PageContext, about: About, view: HealthQuery, whole: Funnel
-) -> Sequence[tuple[Table[Funnel], Sequence[Funnel]]]:
-    """Returns the funnels by FIP and by AA; of a member by counterpart, of a pair none."""
+    page_context: PageContext, about: About, view: HealthQuery, network: Funnel
+) -> Sequence[tuple[Table[Subject], Sequence[Subject]]]:
+    """Returns the funnels by FIP and by AA; of a member by counterpart, of a pair none.
+
+    Each is next to the network, as on the page to which its row leads.
+    """
     aa_id, fip_id = about.aa_id, about.fip_id
     if aa_id is not None and fip_id is not None:
         return []
     names = await page_context.tx.service(HealthService).names()
+
+    def by(kind: str, link: Callable[[Funnel], str]) -> Table[Subject]:
+        subject = _fip if kind == "fip" else _aa
+        return subjects_table(kind, kind.upper(), subject, link, names, _POINTS)
+
     wanted = [
-        (
-            subjects_table("fip", "FIP", _fip, lambda one: _path("fip", one.fip_id), names, whole),
-            Grouping.FIP,
-        ),
-        (
-            subjects_table("aa", "AA", _aa, lambda one: _path("aa", one.aa_id), names, whole),
-            Grouping.AA,
-        ),
+        (by("fip", lambda one: _path("fip", one.fip_id)), Grouping.FIP),
+        (by("aa", lambda one: _path("aa", one.aa_id)), Grouping.AA),
     ]
     if about != About():
-        name, subject = ("fip", _fip) if aa_id else ("aa", _aa)
-        table = subjects_table(name, name.upper(), subject, _pair, names, whole)
-        wanted = [(table, Grouping.PAIR)]
+        wanted = [(by("fip" if aa_id else "aa", _pair), Grouping.PAIR)]
     service, found = page_context.tx.service(FunnelService), []
     for table, grouping in wanted:
         rows = await service.funnels(
             view.within, grouping, page_context.now, aa_id=aa_id, fip_id=fip_id
         )
         assert not isinstance(rows, Refusal)
-        found.append((table, rows))
+        found.append((table, subjects_of(rows, network)))
     return found
 
 

@@ -33,7 +33,7 @@ class LatestCalls(Struct, frozen=True):
 
     chart: LineChart
     ticks: Sequence[datetime]
-    """Times between both ends of its axis."""
+    """Times between both ends of its axis; none of one that is shorter than a day."""
     since: datetime | None
     """When the first call was reported; None where that was before these hours."""
     view: HealthQuery
@@ -70,9 +70,10 @@ async def latest_calls(page_context: PageContext) -> LatestCalls:
         lambda one: incident_path(member.entity_id, one),
         lambda one, recovers: headline(one, names, recovering=recovers),
     )
-    hours = (within.end - points[0].start) / Step.HOUR.value
-    chart = line_chart(successes(points), whole=True, length=hours)
-    ticks = [points[0].start + each * _BETWEEN for each in (1, 2)]
-    first = next((one.start for one in points if one.health is not None), points[0].start)
-    since = first if first > points[0].start else None
+    first = next((at for at, one in enumerate(points) if one.health is not None), 0)
+    begins = points[first].start
+    hours = (within.end - begins) / Step.HOUR.value
+    chart = line_chart(successes(points[first:]), whole=True, length=hours)
+    ticks = [] if first else [begins + each * _BETWEEN for each in (1, 2)]
+    since = begins if first else None
     return LatestCalls(chart, ticks, since, drawn.view, fip, outages)

@@ -15,9 +15,10 @@ from mudra.console.framework.render import part
 from mudra.console.framework.shared_part import shared_part
 from mudra.console.health.grid import HEALTH, Grid, GridRow, grid_of
 from mudra.console.health.health_query import HealthQuery, query_of
-from mudra.console.health.heatmap import Worst, heat_map, worst_of
+from mudra.console.health.heatmap import Worst, codes_hit, heat_map, worst_of
 from mudra.console.health.incident_state import recovering_ids
 from mudra.console.health.labels import cause_lines, distinct_names, named_headline
+from mudra.console.health.over_time import first_calls
 from mudra.console.health.planned import planned_maintenances
 from mudra.console.health.trend import TREND, TREND_PART, trend
 from mudra.http.auth.gates import operator
@@ -89,7 +90,7 @@ async def _worst(page_context: PageContext, view: HealthQuery, grid: Grid) -> Wo
         return {}
     health = page_context.tx.service(HealthService)
     seen = await health.seen_by_aas(view.within, fips, CALL_CODES)
-    return await asyncio.to_thread(worst_of, seen)
+    return await asyncio.to_thread(worst_of, seen, codes_hit(grid.rows))
 
 
 async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str, object]:
@@ -113,6 +114,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     )
     return {
         "drawn": shown,
+        "first_at": await first_calls(page_context, view),
         "trend": None
         if TREND.comes_later(page_context.query)
         else await trend(page_context, view, names, matrix.causes),

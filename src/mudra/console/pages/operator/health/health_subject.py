@@ -17,25 +17,25 @@ from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, count
 from mudra.console.health.health_query import HealthQuery, leading, query_of
 from mudra.console.health.incident_state import recovering_ids
 from mudra.console.health.labels import CauseLine, cause_lines, named_headline
-from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
+from mudra.console.health.over_time import LATER, OVER_TIME, PART, first_calls, over_time
 from mudra.console.health.planned import planned_maintenances
 from mudra.console.health.tables import (
-    ApiRow,
-    api_rows,
     apis_table,
-    counterpart_path,
     counterparts_table,
     incidents_table,
 )
 from mudra.console.health.trend import blame_of, causes_over, is_before
+from mudra.console.pages.operator.health.subject_rows import (
+    Disruptions,
+    rows_by_api,
+    rows_by_other,
+)
 from mudra.console.pages.operator.labels import pages_of_member
 from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import gettext, translatable
-from mudra.metrics.health.health import Status
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.health.picture import Row, failed_calls, worst_api
 from mudra.metrics.health.picturing import HealthOfSubject
 from mudra.metrics.incidents.explanation import causes_of, concerns, of_api
 from mudra.metrics.incidents.incident import Incident, StoredIncident, Subject
@@ -97,7 +97,8 @@ async def _handle(page_context: PageContext, about: About, code: str = "") -> Ou
         )
     if _is_pair(about) and AS_REPORTED.is_part(page_context.query):
         totals = await _totals(page_context, about, view)
-        return RenderedPage(COUNTS_PART, {"counts": counted(totals, page_context.query)})
+        facts = {"counts": counted(totals, page_context.query), "counts_opened": False}
+        return RenderedPage(COUNTS_PART, facts)
     names = await page_context.tx.service(HealthService).names()
     return StreamedPage(
         "health_subject.html",
@@ -124,6 +125,13 @@ def _pages(page_context: PageContext, about: About, names: Mapping[str, str]) ->
 async def _totals(page_context: PageContext, about: About, view: HealthQuery) -> Totals:
     health = page_context.tx.service(HealthService)
     return await health.totals(view.within, about.aa_id, about.fip_id, view.code)
+
+
+async def _totals_shown(page_context: PageContext, about: About, view: HealthQuery) -> Totals:
+    """Returns the sums of a pair, or of the file of counts; nothing where neither is asked for."""
+    if _is_pair(about) or page_context.query.get("export") == AS_REPORTED.table:
+        return await _totals(page_context, about, view)
+    return Totals(empty(), ())
 
 
 async def _charts(
@@ -157,27 +165,29 @@ async def _content(
     found = await tx.service(HealthService).of_subject(
         within, page_context.now, about.aa_id, about.fip_id, view.code
     )
-    totals = Totals(empty(), ())
-    if _is_pair(about) or page_context.query.get("export") == AS_REPORTED.table:
-        totals = await _totals(page_context, about, view)
+    totals = await _totals_shown(page_context, about, view)
     apis = apis_table("apis", translatable("APIs"), translatable("API"))
-    others = counterparts_table("AA" if about.fip_id else "FIP", with_api=not view.code)
+    side = "AA" if about.fip_id else "FIP"
+    others = counterparts_table(side, with_api=not view.code)
     listed = incidents_table(names, now=page_context.now)
     in_file = others.is_exported(page_context.query)
-    api_list = sorted(api_rows(found.apis, view), key=lambda row: row.api.type != first.code)
+    disruptions = Disruptions.of(stored)
+    listed_apis = rows_by_api(
+        found.apis, view, first.code, disruptions, (about.aa_id, about.fip_id)
+    )
     for export in (
         counts_export(totals, page_context.query),
-        apis.export(api_list, page_context.query),
+        apis.export(listed_apis, page_context.query),
         listed.export(incidents, page_context.query),
     ):
         if export is not None:
             return export
     shown_others = await shared_table(
         page_context,
-        ("counterparts", about, view),
+        ("counterparts", about, view, disruptions.ids),
         (found.rows, names),
         others,
-        lambda: _others(found.rows, about, view, names, every=in_file),
+        lambda: rows_by_other(found.rows, view, names, disruptions, side, every=in_file),
         gettext("No calls in this time."),
         large=about.fip_id is None,
     )
@@ -187,9 +197,10 @@ async def _content(
     recovering = recovering_ids(incidents, judged_until, page_context.now)
     return {
         **charts,
+        "first_at": await first_calls(page_context, first, aa_id=about.aa_id, fip_id=about.fip_id),
         "reports": completeness(found.coverage, within, page_context.now, about.aa_id or "", names),
         **_figures(found, view, first),
-        "apis": apis.view(api_list, page_context.query) if not code else None,
+        "apis": apis.view(listed_apis, page_context.query) if not code else None,
         "others": shown_others if _has_others(about) else None,
         "incidents": listed.view(incidents, page_context.query),
         "causes": _causes(stored, about, view, names, recovering),
@@ -232,6 +243,7 @@ def _counts(page_context: PageContext, about: About, totals: Totals) -> Mapping[
     return {
         "is_pair": _is_pair(about),
         "counts": counted(totals, page_context.query) if now else None,
+        "counts_opened": now,
     }
 
 
@@ -299,37 +311,6 @@ def _touches(incident: Incident, within: TimeRange) -> bool:
 
 def _of_api(incident: Incident, code: str) -> bool:
     return not code or code in codes_of(incident.subject)
-
-
-def _others(
-    rows: Sequence[Row], about: About, view: HealthQuery, names: Mapping[str, str], *, every: bool
-) -> list[ApiRow]:
-    """Returns one row for each counterpart, with its worst API; with `every` one for each API.
-
-    Of an API that is asked for only that one. Its pair's page, to which a row leads, has all.
-    """
-    found, query = [], view.query()
-    for row in rows:
-        subject = row.subject
-        path = counterpart_path(subject.aa_id, subject.fip_id, query)
-        who = subject.aa_id if about.fip_id else subject.fip_id
-        apis = [
-            one
-            for one in row.apis
-            if one.tag is Tag.REQUESTS and one.health and view.code in {"", one.type}
-        ]
-        worst = worst_api(apis) or next(iter(apis), None)
-        chosen = apis if every else [worst] if worst else []
-        found += [ApiRow(names.get(who, who), path, one, who) for one in chosen]
-    return sorted(found, key=_trouble)
-
-
-def _trouble(row: ApiRow) -> tuple[bool, int, int]:
-    """Returns what sorts bad rows first, then by calls that failed, then by calls."""
-    health = row.api.health
-    if health is None:
-        return (True, 0, 0)
-    return (health.status is not Status.BAD, -failed_calls(health), -health.total)
 
 
 def _is_pair(about: About) -> bool:
