@@ -202,7 +202,7 @@ def is_over(
     compared.same("board: nothing is broken", int("Nothing is broken now" in board), 1)
     if not situation.kind.startswith("fip"):
         return
-    fip_id, state = situation.entity_id, "Disrupted within 24 hours"
+    fip_id, state = situation.entity_id, "Disrupted earlier"
     until_shown(network.service, lambda: _state_of(_status(network), fip_id) == state)
     headline = _headline(_status(network))
     compared.same(
