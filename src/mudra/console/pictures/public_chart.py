@@ -5,6 +5,7 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 WIDTH, HEIGHT = 600, 120
 _ALL: Final = 100.0
@@ -70,6 +71,8 @@ _HOUR: Final = timedelta(hours=1)
 _BETWEEN_TICKS: Final = 3
 _FEW_HOURS: Final = 6
 """Hours without a figure at the beginning of a chart; after more it begins with the first one."""
+_OF_A_NAME: Final = 12.0
+"""The height of a name in percent."""
 _LAST_TICK: Final = 93
 _FIRST_NARROW, _LAST_NARROW = 5, 84
 """In percent of the width: further labels would be in the way of others on a phone."""
@@ -86,7 +89,10 @@ class Tick(Struct, frozen=True):
 
 
 class HourLine(Struct, frozen=True):
-    """One line of a chart by hour: its path, and where it ends in percent of the height."""
+    """One line of a chart by hour: its path, and the height of its name in percent from the top.
+
+    A name is at the end of its line, or below another name that ends near it.
+    """
 
     name: str
     path: str
@@ -137,7 +143,7 @@ def hour_chart(
             lines.append(HourLine(name, path, round(end, 1), min(figures), figures[-1]))
     middle = _MIDDLES[floor]
     return HourChart(
-        lines,
+        _apart(lines),
         floor,
         middle,
         _y(_TARGET, floor) / HEIGHT * 100,
@@ -146,6 +152,15 @@ def hour_chart(
         until,
         _ticks(start, until, zone),
     )
+
+
+def _apart(lines: Sequence[HourLine]) -> Sequence[HourLine]:
+    """Returns the same lines with names that are not over one another."""
+    places: dict[int, float] = {}
+    lowest = -_OF_A_NAME
+    for at in sorted(range(len(lines)), key=lambda at: lines[at].end):
+        lowest = places[at] = max(lines[at].end, lowest + _OF_A_NAME)
+    return [replace(one, end=places[at]) for at, one in enumerate(lines)]
 
 
 def _ticks(start: datetime, until: datetime, zone: tzinfo) -> Sequence[Tick]:

@@ -80,3 +80,10 @@ def test_many_hours_without_a_figure_are_left_out_and_an_hour_that_begins_is_no_
     assert chart.lines[0].path.startswith("M0.0")
     assert chart.lines[0].path.endswith("H600.0")
     assert hour_chart([("", [None] * 25)], UNTIL, INDIA).lines == []
+
+
+def test_names_at_the_ends_of_lines_are_not_over_one_another() -> None:
+    chart = hour_chart([("all", [96.0] * 25), ("one", [95.5] * 25)], UNTIL, INDIA)
+
+    first, second = chart.lines
+    assert second.end - first.end == 12.0

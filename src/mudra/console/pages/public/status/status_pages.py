@@ -209,7 +209,7 @@ def _by_hour(
     whole = (*fip.success_by_hour, fip.success_this_hour)
     series = [(api_names(one.type), one.success_by_hour) for one in incidents]
     failing = [(name, hours) for name, hours in series if len(hours) == len(whole)]
-    named = gettext("all APIs together") if failing else ""
+    named = gettext("All APIs") if failing else ""
     chart = hour_chart([(named, whole), *failing[:_MAX_LINES]], until, display_zone().info)
     return chart if chart.lines else None
 
