@@ -84,16 +84,17 @@ def _table(usual: str) -> Table[Notification]:
         ),
         Column(
             "severity", translatable("Severity"), lambda o: severity_of(o.subject).lower() or None,
-            "tag", tone=lambda o: severity_tone(o.subject),
+            "tag", tone=lambda o: severity_tone(o.subject), phone="state",
         ),
         Column(
-            "now", translatable("Now"), lambda o: o.now or None, "tag", tone=lambda o: o.now_tone
+            "now", translatable("Now"), lambda o: o.now or None, "tag", tone=lambda o: o.now_tone,
+            phone="state",
         ),
-        Column("at", translatable("Written"), lambda o: o.at, "time"),
+        Column("at", translatable("Written"), lambda o: o.at, "time", phone="figure"),
         Column("channel", translatable("Channel"), lambda o: o.channel, "label", usual=_EMAIL),
         Column(
             "state", translatable("Result"), lambda o: o.state, "tag", tone=lambda o: o.tone,
-            usual=usual,
+            usual=usual, phone="state",
         ),
         Column("problem", translatable("Problem"), lambda o: o.problem or None, "below"),
     )  # fmt: skip
