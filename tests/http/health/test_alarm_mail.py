@@ -141,10 +141,10 @@ def test_operators_hear_of_what_breaks_and_of_what_no_one_takes(network: HealthN
     assert unowned(network, usual) == []
     network.windows(3, fault)
     network.in_time(lambda: len(unowned(network, usual)) == 1)
-    assert stands(network, usual) == ["no owner"]
+    assert states_now(network, usual) == ["no owner"]
     network.windows(CLOSE_AFTER)
     network.settled()
-    (over,) = stands(network, usual)
+    (over,) = states_now(network, usual)
     assert over.startswith("over after 1 h")
 
     opened = alarms_to(network, usual)[0]["text"]
@@ -160,7 +160,7 @@ def test_operators_hear_of_what_breaks_and_of_what_no_one_takes(network: HealthN
     assert [network.mails_to(one.email)[1:] for one in (consents, deaf, members)] == [[], [], []]
 
 
-def stands(network: HealthNetwork, person: Operator) -> list[str]:
+def states_now(network: HealthNetwork, person: Operator) -> list[str]:
     """What a person's notifications say of the incidents of the alarms, each text once."""
     browser = reader(network.service)
     assert browser.sign_in(person.email).status_code == 303
