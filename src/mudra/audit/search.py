@@ -35,20 +35,29 @@ class ActedBy(enum.StrEnum):
     """The set of those who may have acted."""
 
     PEOPLE = "people"
-    """Admins and operators."""
+    """Admins and operators, each by an address."""
     PROGRAMS = "programs"
-    """Members' own, by their secrets."""
+    """Members' own, by their secrets, and an operator's that has a name instead of an address."""
     SERVICE = "service"
     """Its jobs."""
 
     @property
     def prefixes(self) -> tuple[str, ...]:
-        """Return what their actors begin with."""
+        """Return what all actors begin with that are of the set."""
         return _ACTORS[self]
 
+    def has(self, actor: str) -> bool:
+        """Return whether an actor is of the set."""
+        if actor.startswith(OPERATOR):
+            return self is (ActedBy.PEOPLE if AT in actor else ActedBy.PROGRAMS)
+        return actor.startswith(self.prefixes)
 
+
+OPERATOR: Final = "operator:"
+AT: Final = "@"
+"""In the actor of an operator who is a person."""
 _ACTORS: Final = {
-    ActedBy.PEOPLE: ("user:", "operator:"),
+    ActedBy.PEOPLE: ("user:",),
     ActedBy.PROGRAMS: ("entity:",),
     ActedBy.SERVICE: ("system",),
 }

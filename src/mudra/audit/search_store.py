@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from mudra.audit.event import EventName, Outcome
 from mudra.audit.place import TOLERANCE
-from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
+from mudra.audit.search import AT, OPERATOR, ActedBy, AuditFilter, AuditRow, TokensOfDay
 from mudra.audit.token_issue_store import block_of, issue_of
 from mudra.audit.token_issues import (
     TokenBlock,
@@ -44,8 +44,7 @@ def conditions(which: AuditFilter) -> Sequence[sa.ColumnElement[bool]]:
     if which.actor:
         found.append(_by(which.actor))
     if which.by is not None:
-        prefixes = which.by.prefixes
-        found.append(sa.or_(*(c.actor.startswith(one, autoescape=True) for one in prefixes)))
+        found.append(_acted(which.by))
     if which.event.endswith("*"):
         found.append(c.event.startswith(which.event[:-1], autoescape=True))
     elif which.event:
@@ -122,6 +121,18 @@ async def times_of_admins(
         )
     )
     return found.all()
+
+
+def _acted(by: ActedBy) -> sa.ColumnElement[bool]:
+    """Return who acted, as `ActedBy.has` says it of one row."""
+    c = audit_event.c
+    found = [c.actor.startswith(one, autoescape=True) for one in by.prefixes]
+    by_operator = c.actor.startswith(OPERATOR, autoescape=True)
+    if by is ActedBy.PEOPLE:
+        found.append(sa.and_(by_operator, c.actor.contains(AT)))
+    elif by is ActedBy.PROGRAMS:
+        found.append(sa.and_(by_operator, sa.not_(c.actor.contains(AT))))
+    return sa.or_(*found)
 
 
 def _by(actor: str) -> sa.ColumnElement[bool]:

@@ -8,9 +8,11 @@ import msgspec
 from msgspec import Struct
 
 from mudra.disputes.dispute import Act, Dispute, Side, Step
+from mudra.metrics.payload.catalogue import TYPE_OF_API
 from mudra.shared.mail.mail_text import safe_in_mail
 
 _MAX_EXCERPT: Final = 600
+_MAX_NAMED: Final = 3
 _ADDING: Final = frozenset({Act.INFORM, Act.ANSWER, Act.ATTACH, Act.OVERDUE})
 
 
@@ -69,6 +71,13 @@ def body_of(dispute: Dispute, step: Step) -> bytes:
     return msgspec.json.encode(DisputeMessage(event_of(step), step.at, data))
 
 
+def _names_of(dispute: Dispute) -> str:
+    """Return the English names of the APIs; empty for all, and for more than a line names."""
+    if len(dispute.apis) > _MAX_NAMED:
+        return ""
+    return ", ".join(TYPE_OF_API[one].label for one in dispute.apis if one in TYPE_OF_API)
+
+
 def facts_of(dispute: Dispute, step: Step) -> Mapping[str, str]:
     """Return the facts of an email about a step; its text on one line, cut where it is long."""
     said = safe_in_mail(" ".join(step.text.split()))
@@ -77,6 +86,7 @@ def facts_of(dispute: Dispute, step: Step) -> Mapping[str, str]:
     return {
         "kind": dispute.kind.value,
         "about": dispute.about.value,
+        "apis": _names_of(dispute),
         "since": dispute.start.isoformat(),
         "until": dispute.end.isoformat(),
         "act": step.act.value,

@@ -174,7 +174,7 @@ class EmailComposer:
             lstrip_blocks=True,
         )
         add_translation(self._templates)
-        self._templates.filters |= {"when": _when, "regrouped": _regrouped}
+        self._templates.filters |= {"when": _when, "until": _until, "regrouped": _regrouped}
         self._network, self._contact, self._console = network_name, contact, console
         self._zone = zone
 
@@ -273,6 +273,19 @@ def _paragraphs(body: str) -> list[Paragraph]:
 def _when(iso: str) -> str:
     at, zone = datetime.fromisoformat(iso), display_zone()
     return f"{current().long_minute(at, zone.info)} {zone.abbreviation(at)}"
+
+
+def _until(begins: str, ends: str) -> str:
+    """Write a time and its end, whose day is left out where it is the same."""
+    zone = display_zone()
+    first, last = (datetime.fromisoformat(one).astimezone(zone.info) for one in (begins, ends))
+    if first.date() != last.date():
+        return gettext("%(begins)s to %(ends)s", begins=_when(begins), ends=_when(ends))
+    return gettext(
+        "%(begins)s to %(ends)s",
+        begins=current().long_minute(first, zone.info),
+        ends=f"{last:%H:%M} {zone.abbreviation(last)}",
+    )
 
 
 def _regrouped(number: str) -> str:

@@ -98,10 +98,11 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
         *("link", "end_link"),
     ),
     # entity_name is empty for operators. kind is comment or dispute, about is incident, day or
-    # line, act and state are those of the API; said and due_at may be empty; waits_for is member,
+    # line, apis their English names, or empty; act and state are those of the API; said and due_at
+    # may be empty; waits_for is member,
     # operator or, where no one has the next step, service. page is below that of the console.
     NoticeKind.DISPUTE_STEP: (
-        *(*_OF_SECRET, "kind", "about", "since", "until", "act", "by", "state"),
+        *(*_OF_SECRET, "kind", "about", "apis", "since", "until", "act", "by", "state"),
         *("said", "due_at", "waits_for", "page"),
     ),
     NoticeKind.LEVELS_BUDGET: ("title", "story", "entity_id", "over", "severity", "link"),

@@ -64,7 +64,9 @@ def test_acts_of_people_are_found_among_those_of_programs(
     assert "entity:secret:read" in {one["Event"] for one in by_people}
     assert "metrics:report:accept" not in {one["Event"] for one in by_people}
     assert "metrics:report:accept" in {one["Event"] for one in by_programs}
-    assert {one["Actor"] for one in by_programs} == {f"entity:{aa.aa_id}"}
+    # What provisioned this service acted under a name, not an address: it is no person.
+    assert {one["Actor"] for one in by_programs} == {f"entity:{aa.aa_id}", "tests"}
+    assert "tests" not in {one["Actor"] for one in by_people}
 
 
 def test_acts_of_people_come_first_and_those_of_machines_are_folded(

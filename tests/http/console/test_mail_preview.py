@@ -88,7 +88,9 @@ def test_a_person_sees_what_was_sent_by_which_channel_and_whether_it_arrived(
     text = browser.get(f"{page}/{own['id']}")
     refused = browser.get(f"{page}/{foreign['id']}")
 
-    assert own["subject"] in unescape(shown)
+    network, _, title = own["subject"].partition(": ")
+    assert f"{title[:1].upper()}{title[1:]}" in unescape(shown)
+    assert f"{network}: " not in unescape(shown)
     assert foreign["id"] not in shown
     assert "webhook.test" in shown
     assert "waiting" in shown

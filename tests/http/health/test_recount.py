@@ -121,7 +121,7 @@ def test_each_number_is_that_of_the_recount_in_a_random_situation(
     assert network.incidents(open="true") == []
     is_over(compared, noc, network, situation)
     if situation.kind.startswith("fip"):
-        badges_say(compared, network, situation.entity_id, "Disrupted within 24 hours")
+        badges_say(compared, network, situation.entity_id, "Disrupted earlier")
     del network.cells[:-LATELY]
     assert compared.differ[before:] == []
 

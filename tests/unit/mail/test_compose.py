@@ -325,3 +325,23 @@ def test_an_attachment_with_an_odd_name_or_type_is_refused(attachment: Attachmen
 
     with pytest.raises(EmailFactsError, match="attachment"):
         message_of(composed, "mudra@network.example", "1", datetime(2026, 1, 1, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("until", "apis", "said"),
+    [
+        (
+            "2026-02-27T20:20:00.000Z",
+            "FI fetch",
+            "Sunrise Bank, FI fetch, 28 February 2026, 00:00 to 01:50 IST.",
+        ),
+        (
+            "2026-02-28T20:20:00.000Z",
+            "",
+            "Sunrise Bank, 28 February 2026, 00:00 IST to 1 March 2026, 01:50 IST.",
+        ),
+    ],
+)
+def test_a_dispute_of_an_incident_names_the_api_and_the_day_once(until: str, apis: str, said: str):
+    changed = {"about": "incident", "until": until, "apis": apis, "entity_name": "Sunrise Bank"}
+    assert said in write(NoticeKind.DISPUTE_STEP, **changed).text

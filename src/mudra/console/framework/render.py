@@ -82,6 +82,23 @@ def moment(at: datetime) -> Markup:
     )
 
 
+def clock(at: datetime) -> Markup:
+    """Write an instant by the clock with its seconds: its day is in a heading above it."""
+    utc = at.astimezone(UTC)
+    return Markup(
+        '<span data-clock><time datetime="{}" title="{} UTC" data-seconds>{:%H:%M:%S}</time></span>'
+    ).format(
+        utc.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        utc.strftime("%Y-%m-%d %H:%M:%S"),
+        utc.astimezone(display_zone().info),
+    )
+
+
+def local_day(at: datetime) -> str:
+    """Write the day of an instant in the zone of the page."""
+    return current().day(at.astimezone(display_zone().info).date()).lstrip("0")
+
+
 def local_time(at: datetime | None) -> str:
     """Write an instant as a field for date and time has it, in the zone of the page."""
     return display_zone().local(at) if at is not None else ""
@@ -163,6 +180,8 @@ def environment() -> jinja2.Environment:
     made.filters |= {
         "instant": instant,
         "hour": hour,
+        "clock": clock,
+        "local_day": local_day,
         "moment": moment,
         "local_time": local_time,
         "sentence": sentence,

@@ -110,7 +110,7 @@ def _row(
         _what(incident, state, never_reported, names),
         subject_ids(incident.subject),
         severity_of(incident),
-        apis_text(incident, reach.apis),
+        _apis(incident, reach.apis),
         _affected(incident, reach, names),
         reach.calls_a_minute,
         incident.began,
@@ -136,6 +136,14 @@ def apis_text(incident: Incident, affected: Sequence[str]) -> str:
     return ", ".join(map(api_names, codes))
 
 
+def _apis(incident: Incident, affected: Sequence[str]) -> str:
+    """Returns the names of the APIs; of many how many they are: the incident's page names them."""
+    codes = codes_of(incident.subject) or affected
+    text = apis_text(incident, affected)
+    is_listed = text.count(", ") + 1 == len(codes) > _NAMED
+    return ngettext("%(num)s API", "%(num)s APIs", len(codes)) if is_listed else text
+
+
 def _affected(incident: Incident, reach: Reach, names: Mapping[str, str]) -> str:
     """Returns the other side of the cause: of an AA the FIPs that its calls do not reach."""
     aas, fips = (tuple(names.get(one, one) for one in ids) for ids in (reach.aas, reach.fips))
@@ -144,8 +152,8 @@ def _affected(incident: Incident, reach: Reach, names: Mapping[str, str]) -> str
             return ""
         case AaCalls() | AaApi():
             return _listed(fips, "FIP") or _listed(aas, "AA")
-        case Path(aa, fip):
-            return f"{names.get(aa, aa)}, {names.get(fip, fip)}"
+        case Path():
+            return ""  # the headline names both
         case _:
             return _listed(aas, "AA") or _listed(fips, "FIP")
 
@@ -157,4 +165,4 @@ def _listed(members: tuple[str, ...], kind: str) -> str:
         return ", ".join(members)
     if kind == "FIP":
         return ngettext("%(num)s FIP", "%(num)s FIPs", len(members))
-    return ngettext("%(num)s AA since it began", "%(num)s AAs since it began", len(members))
+    return ngettext("at least %(num)s AA", "at least %(num)s AAs", len(members))

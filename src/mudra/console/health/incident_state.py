@@ -39,6 +39,8 @@ class StateNow(Struct, frozen=True):
 
     text: str
     tone: str
+    is_usual: bool = False
+    """Whether it is what a list of broken things says of each of them."""
     recovering: bool = False
     """Whether it is open and no bad window is among the latest that were judged."""
 
@@ -86,7 +88,7 @@ def _bad(incident: Incident, *, waits: bool) -> StateNow:
     if waits:
         text = gettext("Bad in the latest judged window; later ones wait for reports.")
         return StateNow(text, "bad")
-    return StateNow(gettext("Bad in the latest window."), "bad")
+    return StateNow(gettext("Bad in the latest window."), "bad", is_usual=True)
 
 
 def _recovering(stored: StoredIncident, good: int) -> StateNow:

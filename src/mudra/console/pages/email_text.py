@@ -20,6 +20,7 @@ _LABELS: Final = (
     (re.compile(r"/health"), translatable("Open the page Health")),
     (re.compile(r"/account"), translatable("Open your account")),
 )
+_WHERE: Final = translatable("All steps, files and deadlines are here:")
 _OTHERWISE: Final = translatable("Open the console")
 
 
@@ -74,7 +75,10 @@ def pieces(text: str) -> list[Piece]:
 
 def paragraphs(text: str) -> list[list[Piece]]:
     """Splits the text of an email into its paragraphs, each of pieces."""
-    return [pieces(one) for one in text.strip().split("\n\n") if one.strip()]
+    found = [pieces(one) for one in text.strip().split("\n\n") if one.strip()]
+    # The button below says it.
+    said = gettext(_WHERE)
+    return [one for one in found if len(one) > 1 or one[0].text.strip() != said]
 
 
 def without_greeting(found: list[list[Piece]]) -> list[list[Piece]]:

@@ -2,15 +2,18 @@
 
 import json
 from collections.abc import Mapping
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from mudra.audit.event import EventName, Outcome
 from mudra.audit.search import AuditRow
-from mudra.localization.language import gettext, translatable
+from mudra.localization.display_zone import display_zone
+from mudra.localization.language import current, gettext, translatable
 
 PERSON: Final = "user"
 """In the detail of an event: the ID of the person whom it concerns."""
 _ANONYMOUS: Final = "nobody"
+_OF_INCIDENT: Final = "metrics:incident:"
 _E = EventName
 _DONE: Final[Mapping[EventName, str]] = {
     _E.USER_ACCOUNT_ONBOARD: translatable("%(actor)s made an account for %(person)s"),
@@ -31,7 +34,7 @@ _DONE: Final[Mapping[EventName, str]] = {
     _E.USER_FACTOR_USE: translatable("%(person)s used a second factor"),
     _E.USER_FACTOR_REFUSE: translatable("A second factor of %(person)s was refused"),
     _E.USER_RECOVERY_RENEW: translatable("%(person)s made new recovery codes"),
-    _E.USER_SESSION_BEGIN: translatable("%(person)s began a session of the console"),
+    _E.USER_SESSION_BEGIN: translatable("%(person)s signed in to the console"),
     _E.USER_SESSION_END: translatable("A session of %(person)s ended"),
     _E.USER_TOKEN_ISSUE: translatable("%(person)s got a User Access Token"),
     _E.USER_ALARMS_CHANGE: translatable("%(person)s changed the own alarms"),
@@ -103,29 +106,43 @@ _DONE: Final[Mapping[EventName, str]] = {
     _E.METRICS_REPORT_REMOVE: translatable("%(actor)s removed a damaged report of %(entity)s"),
     _E.METRICS_HELD_REPORT_ADMIT: translatable("%(actor)s accepted a held report of %(entity)s"),
     _E.METRICS_HELD_REPORT_REFUSE: translatable("%(actor)s refused a held report of %(entity)s"),
-    _E.METRICS_INCIDENT_ACKNOWLEDGE: translatable("%(actor)s took an incident"),
-    _E.METRICS_INCIDENT_HAND_OVER: translatable("%(actor)s handed an incident over"),
-    _E.METRICS_INCIDENT_COMMENT: translatable("%(actor)s commented on an incident"),
-    _E.METRICS_INCIDENT_CLOSE: translatable("%(actor)s closed an incident by hand"),
-    _E.METRICS_INCIDENT_REOPEN: translatable("%(actor)s reopened an incident"),
-    _E.METRICS_INCIDENT_REVIEW: translatable("%(actor)s wrote the post-mortem of an incident"),
-    _E.METRICS_SILENCE_BEGIN: translatable("%(actor)s started a silence or a planned maintenance"),
+    _E.METRICS_INCIDENT_ACKNOWLEDGE: translatable("%(actor)s took the incident %(incident)s"),
+    _E.METRICS_INCIDENT_HAND_OVER: translatable(
+        "%(actor)s handed the incident %(incident)s over to %(owner)s"
+    ),
+    _E.METRICS_INCIDENT_COMMENT: translatable("%(actor)s commented on the incident %(incident)s"),
+    _E.METRICS_INCIDENT_CLOSE: translatable("%(actor)s closed the incident %(incident)s by hand"),
+    _E.METRICS_INCIDENT_REOPEN: translatable("%(actor)s reopened the incident %(incident)s"),
+    _E.METRICS_INCIDENT_REVIEW: translatable(
+        "%(actor)s wrote the post-mortem of the incident %(incident)s"
+    ),
+    _E.METRICS_SILENCE_BEGIN: translatable("%(actor)s silenced the alarms about %(entity)s"),
     _E.METRICS_SILENCE_CHANGE: translatable(
         "%(actor)s changed a planned maintenance of %(entity)s"
     ),
-    _E.METRICS_SILENCE_END: translatable("%(actor)s ended a silence or a planned maintenance"),
+    _E.METRICS_SILENCE_END: translatable(
+        "%(actor)s ended a silence or a planned maintenance of %(entity)s"
+    ),
     _E.METRICS_ANNOUNCEMENT_PUBLISH: translatable(
         "%(actor)s published the announcement “%(title)s”"
     ),
     _E.METRICS_ANNOUNCEMENT_CHANGE: translatable("%(actor)s changed the announcement “%(title)s”"),
-    _E.METRICS_ANNOUNCEMENT_END: translatable("%(actor)s ended an announcement"),
-    _E.METRICS_ANNOUNCEMENT_UPDATE: translatable("%(actor)s added an update to an announcement"),
+    _E.METRICS_ANNOUNCEMENT_END: translatable("%(actor)s ended the announcement “%(title)s”"),
+    _E.METRICS_ANNOUNCEMENT_UPDATE: translatable(
+        "%(actor)s added an update to the announcement “%(title)s”"
+    ),
     _E.METRICS_FIPS_FOLLOW: translatable("%(actor)s changed which FIPs %(entity)s follows"),
-    _E.METRICS_WEBHOOK_ADD: translatable("%(actor)s added a webhook"),
-    _E.METRICS_WEBHOOK_REMOVE: translatable("%(actor)s removed a webhook"),
-    _E.METRICS_WEBHOOK_ROTATE: translatable("%(actor)s gave a webhook a new signing secret"),
-    _E.METRICS_WEBHOOK_RESEND: translatable("%(actor)s had an event sent to a webhook again"),
-    _E.METRICS_WEBHOOK_TEST: translatable("%(actor)s sent a test message to a webhook"),
+    _E.METRICS_WEBHOOK_ADD: translatable("%(actor)s added a webhook of %(member)s"),
+    _E.METRICS_WEBHOOK_REMOVE: translatable("%(actor)s removed a webhook of %(member)s"),
+    _E.METRICS_WEBHOOK_ROTATE: translatable(
+        "%(actor)s gave a webhook of %(member)s a new signing secret"
+    ),
+    _E.METRICS_WEBHOOK_RESEND: translatable(
+        "%(actor)s had an event sent to a webhook of %(member)s again"
+    ),
+    _E.METRICS_WEBHOOK_TEST: translatable(
+        "%(actor)s sent a test message to a webhook of %(member)s"
+    ),
     _E.METRICS_CAPACITY_NOTICE: translatable("a notice about capacity was sent"),
     _E.METRICS_CAPACITY_OVER: translatable("a notice about capacity ended"),
     _E.DISPUTE_CASE_RAISE: translatable(
@@ -155,10 +172,17 @@ _DONE: Final[Mapping[EventName, str]] = {
     _E.DISPUTE_EVIDENCE_ADD: translatable("%(actor)s attached a file to a dispute of %(entity)s"),
     _E.DISPUTE_EVIDENCE_READ: translatable("%(actor)s read a file of a dispute of %(entity)s"),
     _E.SERVICE_RELEASE_START: translatable("Another version of Mudra began to run: %(version)s"),
-    _E.LEVELS_TARGET_SET: translatable("%(actor)s set a target of service levels: %(measure)s"),
+    _E.LEVELS_TARGET_SET: translatable(
+        "%(actor)s set a target of service levels for each %(role)s: %(measure)s %(value)s"
+    ),
     _E.LEVELS_TARGET_END: translatable("%(actor)s ended a target of service levels: %(measure)s"),
-    _E.LEVELS_REPORT_MAKE: translatable("%(actor)s made a signed report of service levels"),
-    _E.LEVELS_RULE_SET: translatable("%(actor)s set the rule of service levels"),
+    _E.LEVELS_REPORT_MAKE: translatable(
+        "%(actor)s made the service level report of %(entity)s, %(period)s"
+    ),
+    _E.LEVELS_RULE_SET: translatable(
+        "%(actor)s set the rule of service levels from %(day)s: maintenance with %(noticeHours)s h "
+        "of notice, at most %(hoursAMonth)s h in 30 days"
+    ),
     _E.LEVELS_BUDGET_ALARM: translatable(
         "The error budget of %(entity)s was reported as %(outlook)s"
     ),
@@ -194,6 +218,21 @@ _SHORTER: Final[Mapping[EventName, str]] = {
     _E.METRICS_ANNOUNCEMENT_CHANGE: translatable("%(actor)s changed an announcement"),
     _E.DISPUTE_CASE_DECIDE: translatable("%(actor)s decided a dispute of %(entity)s"),
     _E.SERVICE_RELEASE_START: translatable("Another version of Mudra began to run"),
+    _E.METRICS_ANNOUNCEMENT_END: translatable("%(actor)s ended an announcement"),
+    _E.METRICS_ANNOUNCEMENT_UPDATE: translatable("%(actor)s added an update to an announcement"),
+    _E.METRICS_INCIDENT_ACKNOWLEDGE: translatable("%(actor)s took an incident"),
+    _E.METRICS_INCIDENT_HAND_OVER: translatable("%(actor)s handed an incident over"),
+    _E.METRICS_INCIDENT_COMMENT: translatable("%(actor)s commented on an incident"),
+    _E.METRICS_INCIDENT_CLOSE: translatable("%(actor)s closed an incident by hand"),
+    _E.METRICS_INCIDENT_REOPEN: translatable("%(actor)s reopened an incident"),
+    _E.METRICS_INCIDENT_REVIEW: translatable("%(actor)s wrote the post-mortem of an incident"),
+    _E.METRICS_WEBHOOK_ADD: translatable("%(actor)s added a webhook"),
+    _E.METRICS_WEBHOOK_REMOVE: translatable("%(actor)s removed a webhook"),
+    _E.METRICS_WEBHOOK_ROTATE: translatable("%(actor)s gave a webhook a new signing secret"),
+    _E.METRICS_WEBHOOK_RESEND: translatable("%(actor)s had an event sent to a webhook again"),
+    _E.METRICS_WEBHOOK_TEST: translatable("%(actor)s sent a test message to a webhook"),
+    _E.LEVELS_REPORT_MAKE: translatable("%(actor)s made a service level report of %(entity)s"),
+    _E.LEVELS_RULE_SET: translatable("%(actor)s set the rule of service levels"),
     _E.LEVELS_TARGET_SET: translatable("%(actor)s set a target of service levels"),
     _E.LEVELS_TARGET_END: translatable("%(actor)s ended a target of service levels"),
     _E.LEVELS_BUDGET_ALARM: translatable("The error budget of %(entity)s was reported"),
@@ -233,6 +272,9 @@ _BY_FACT: Final[Mapping[tuple[EventName, str], Mapping[str, str]]] = {
             "An alarm was sent: an error budget of %(entity)s will not last the month"
         ),
     },
+    (_E.METRICS_SILENCE_BEGIN, "maintenance"): {
+        "true": translatable("%(actor)s announced a planned maintenance of %(entity)s"),
+    },
     (_E.USER_ACCOUNT_CHANGE, "change"): _CHANGES,
 }
 """What is said of an event by one fact of its detail."""
@@ -242,8 +284,19 @@ _OTHERWISE: Final = {
 }
 
 
-def event_sentence(row: AuditRow, actor: str, person: str, entity: str) -> str:
-    """Returns who did what; an event of a later version by its code."""
+_GIVEN: Final = {
+    True: translatable("%(actor)s gave the incident %(incident)s to %(owner)s"),
+    False: translatable("%(actor)s left the incident %(incident)s without an owner"),
+}
+"""What is said of an owner who is not the one who acted: another one, or none."""
+
+
+def event_sentence(row: AuditRow, actor: str, person: str, entity: str, title: str = "") -> str:
+    """Returns who did what; an event of a later version by its code.
+
+    The `entity` of an act on an incident is what the incident is about; `title` is that of an
+    announcement whose event does not have it.
+    """
     if row.event not in tuple(EventName):
         return row.event
     facts = {name: _plain(value) for name, value in row.detail.items()}
@@ -252,7 +305,10 @@ def event_sentence(row: AuditRow, actor: str, person: str, entity: str) -> str:
     actor = gettext("the service") if actor.startswith("system") else actor
     facts |= {"actor": actor, "person": person or actor, "entity": entity or gettext("no member")}
     event = EventName(row.event)
+    facts |= _objects(row, entity, title)
     message = _DONE[event]
+    if event is _E.METRICS_INCIDENT_ACKNOWLEDGE and facts.get("owner", actor) != actor:
+        message = _GIVEN[bool(facts["owner"])]
     for (of, fact), messages in _BY_FACT.items():
         if event is of:
             message = messages.get(facts.get(fact, ""), message)
@@ -267,6 +323,42 @@ def event_sentence(row: AuditRow, actor: str, person: str, entity: str) -> str:
         done = f"{done if is_said else gettext(_OTHERWISE[row.outcome], done=done)}{why}"
     is_address = "@" in done.partition(" ")[0]
     return done if is_address else f"{done[:1].upper()}{done[1:]}"
+
+
+def _objects(row: AuditRow, entity: str, title: str) -> dict[str, str]:
+    """Returns what the act was done to, as far as it is known."""
+    found = {"title": title} if title and "title" not in row.detail else {}
+    if entity:
+        found["incident" if is_of_incident(row) else "member"] = entity
+    if row.event == _E.LEVELS_RULE_SET and "since" in row.detail:
+        found["day"] = _day(date.fromisoformat(str(row.detail["since"])))
+    if row.event == _E.LEVELS_REPORT_MAKE and {"start", "end"} <= row.detail.keys():
+        zone = display_zone().info
+        first, end = (
+            datetime.fromisoformat(str(row.detail[name])).astimezone(zone)
+            for name in ("start", "end")
+        )
+        last = end - timedelta(seconds=1)
+        days = [*dict.fromkeys(_day(one.date()) for one in (first, last))]
+        is_month = first.day == end.day == 1 and first.month == last.month
+        if is_month:
+            found["period"] = current().month(first.date())
+        else:
+            found["period"] = (
+                days[0]
+                if len(days) == 1
+                else gettext("%(first)s to %(last)s", first=days[0], last=days[1])
+            )
+    return found
+
+
+def _day(day: date) -> str:
+    return current().day(day).lstrip("0")
+
+
+def is_of_incident(row: AuditRow) -> bool:
+    """Reports whether an event is an act on an incident, whose ID is in the place of a member's."""
+    return row.event.startswith(_OF_INCIDENT)
 
 
 def unnamed(actor: str) -> str:

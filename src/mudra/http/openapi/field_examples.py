@@ -274,7 +274,7 @@ _NUMBERS: Final[_Shown] = (
     ("2026-04-01T01:10:03Z", "PublicLevel.made"),
     (1.5, "timeout_percentage"),
     (2.5, "failing_before_percentage"),
-    (62.5, "failing_percentage"),
+    (62.5, "failing_percentage success_this_hour"),
     ([400, 390, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0], "Calls.counts TimedCalls.counts"),
     ([569, 31, 569, 28, 7, 3, 5], "statuses"),
     ([[34, 9], [35, 391]], "times"),

@@ -37,7 +37,7 @@ from mudra.metrics.health.picturing import (
     picture,
 )
 from mudra.metrics.health.weighing import MIN_REPORTERS, disputed, seen_by_most
-from mudra.metrics.incidents.explanation import AtOnce, at_once, causes_of, of_api
+from mudra.metrics.incidents.explanation import AtOnce, at_once, causes_of, failing_apis, of_api
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.incidents.silence import Silence
@@ -253,7 +253,8 @@ class HealthService(Struct, frozen=True):
         causes = await self.incidents.latest(only_open=True, entity_id=None, limit=MAX_OPEN)
         within_it = causes_of(await self.incidents.since(within.start), within)
         stored = await self.own.own_hours(hour_start(within.start))
-        own, hours = await asyncio.to_thread(own_with_hours, stored, within.start)
+        failing = failing_apis(one.incident for one in causes)
+        own, hours = await asyncio.to_thread(own_with_hours, stored, within.start, failing)
         return NetworkHealth(
             published(seen, live, onboarded),
             within,

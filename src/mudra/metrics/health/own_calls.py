@@ -6,7 +6,7 @@ left out, and so is a planned maintenance. Public days and the last 24 hours are
 
 import enum
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final, Protocol
 
@@ -83,6 +83,8 @@ class OwnTotals(Struct, frozen=True, eq=False):
     failed: Array
     taken_out: Array
     is_broken: Flags
+    of_apis: Mapping[tuple[str, str], tuple[int, int, int]] = {}
+    """Total, eligible and failed calls of the few incidents that were asked for: FIP and codes."""
 
     def places(self) -> Mapping[str, int]:
         """Returns the places of the FIPs."""
@@ -116,13 +118,28 @@ def no_own_calls() -> OwnCalls:
     return OwnCalls((), np.zeros((len(Field), ALL + 1, 0), np.int64))
 
 
-def own_totals(own: OwnCalls) -> OwnTotals:
-    """Returns the calls of all types together."""
+def own_totals(own: OwnCalls, wanted: Collection[tuple[str, str]] = ()) -> OwnTotals:
+    """Returns the calls of all types together, and calls of the FIPs and APIs that are wanted."""
     fields = (Field.TOTAL, Field.ELIGIBLE, Field.FAILED, Field.TAKEN_OUT)
     # Copies: views would keep the whole.
     total, counted, failed, taken_out = (own.counts[field, ALL].copy() for field in fields)
     is_broken = broken(own.counts)[ALL].copy()
-    return OwnTotals(own.fips, total, counted, failed, taken_out, is_broken)
+    of_apis = _of_apis(own, wanted)
+    return OwnTotals(own.fips, total, counted, failed, taken_out, is_broken, of_apis)
+
+
+def _of_apis(
+    own: OwnCalls, wanted: Collection[tuple[str, str]]
+) -> Mapping[tuple[str, str], tuple[int, int, int]]:
+    found: dict[tuple[str, str], tuple[int, int, int]] = {}
+    places = own.places() if wanted else {}
+    fields = [Field.TOTAL, Field.ELIGIBLE, Field.FAILED]
+    for fip_id, codes in wanted:
+        at = [CUSTOMER_CODES.index(one) for one in codes.split(",") if one in CUSTOMER_CODES]
+        if fip_id in places and at:
+            total, counted, failed = own.counts[fields][:, at, places[fip_id]].sum(axis=1).tolist()
+            found[fip_id, codes] = total, counted, failed
+    return found
 
 
 def added_up(parts: Iterable[OwnCalls]) -> OwnCalls:
@@ -189,9 +206,14 @@ def own_from_bytes(data: bytes) -> OwnCalls:
 
 
 def own_with_hours(
-    stored: Mapping[datetime, bytes], since: datetime
+    stored: Mapping[datetime, bytes],
+    since: datetime,
+    wanted: Collection[tuple[str, str]] = (),
 ) -> tuple[OwnCalls, Mapping[datetime, OwnTotals]]:
-    """Returns the calls from a time on, and the calls of each hour, from stored bytes of hours."""
+    """Returns the calls from a time on, and the calls of each hour, from stored bytes of hours.
+
+    Of `wanted`, FIPs with codes of APIs separated by commas, each hour has the calls too.
+    """
     hours: dict[datetime, OwnTotals] = {}
     names: dict[tuple[str, ...], tuple[str, ...]] = {}  # mostly those of the hour before
 
@@ -199,7 +221,7 @@ def own_with_hours(
         for at in sorted(stored):
             one = own_from_bytes(stored[at])
             one = replace(one, fips=names.setdefault(one.fips, one.fips))
-            hours[at] = own_totals(one)
+            hours[at] = own_totals(one, wanted)
             if at >= since:
                 yield one
 

@@ -28,11 +28,18 @@ from mudra.metrics.incidents.subject import (
     apis_of,
     fip_of,
     in_sentence,
+    name_of,
     readers_of,
     text_of,
 )
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
+
+
+def failing_apis(incidents: Iterable[Incident]) -> frozenset[tuple[str, str]]:
+    """Returns FIPs with the codes of their APIs, of each incident that is not of all APIs."""
+    named = [(fip_of(one.subject), name_of(one.subject).type) for one in incidents]
+    return frozenset((fip_id, codes) for fip_id, codes in named if fip_id and codes)
 
 
 def causes_of(incidents: Iterable[StoredIncident], within: TimeRange) -> Sequence[StoredIncident]:

@@ -96,6 +96,9 @@ class PublicIncident(msgspec.Struct, frozen=True):
     symptoms: tuple[Symptom, ...] = ()
     """What is wrong: several may come from one cause."""
     effect: Effect = Effect.DISRUPTED
+    success_by_hour: tuple[float | None, ...] = ()
+    """While it is open and of some APIs alone: the percentage of their successful calls in each of
+    the last 24 full hours, the oldest first, and in the hour that is not over."""
 
 
 class PublicMaintenance(msgspec.Struct, frozen=True):
@@ -156,6 +159,8 @@ class FipHistory(msgspec.Struct, frozen=True):
     or one of the operator's."""
     success_by_hour: tuple[float | None, ...] = ()
     """The percentage of successful calls in each of the last 24 full hours, the oldest first."""
+    success_this_hour: float | None = None
+    """The same of the hour that is not over at `as_of`."""
 
 
 class StatusSnapshot(msgspec.Struct, frozen=True, eq=False):  # megabytes: compared by identity

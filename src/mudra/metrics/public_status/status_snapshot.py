@@ -25,6 +25,7 @@ from mudra.metrics.public_status.status_history import (
     DayOfFips,
     DayState,
     FipHistory,
+    PublicIncident,
     PublicMaintenance,
     StatusSnapshot,
     day_without_data,
@@ -195,10 +196,10 @@ class StatusReader:
         by_fip: dict[str, list[Incident]] = {}
         for one in incidents:
             by_fip.setdefault(fip_of(one.subject) or "", []).append(one)
-        public = [public_incident(one) for one in incidents]
         proof, lately = network.coverage.proof(), network.lately.proof()
         days = [one for _, one in sorted(self._days.items())]
         last, hours = _LastDays(network), LastHours(network)
+        public = [hours.with_hours(one) for one in map(public_incident, incidents) if one]
         return StatusSnapshot(
             network.within.end,
             [
@@ -209,11 +210,11 @@ class StatusReader:
                     rows,
                     last.of(fip_id, rows, by_fip.get(fip_id, ())),
                     self._groups.get(fip_id, ()),
-                    hours.of(fip_id),
+                    *hours.of(fip_id),
                 )
                 for fip_id, rows in sorted(apis.items())
             ],
-            [one for one in public if one is not None],
+            public,
             lately.reporters_seen,
             lately.reporters_expected,
             proof.windows_received,
@@ -258,24 +259,39 @@ class _LastDays:
 
 
 class LastHours:
-    """The last 24 hours that were over at a time: the share of each FIP's own calls."""
+    """The last 24 hours that were over at a time, and the one that was not: own calls."""
 
     def __init__(self, network: NetworkHealth) -> None:
         end, own = hour_start(network.within.end), network.own_hours
-        self._hours = [own.get(end - back * _HOUR) for back in range(_HOURS, 0, -1)]
+        self._hours = [own.get(end - back * _HOUR) for back in range(_HOURS, -1, -1)]
         self._places = [one.places() if one else {} for one in self._hours]
 
-    def of(self, fip_id: str) -> tuple[float | None, ...]:
+    def of(self, fip_id: str) -> tuple[tuple[float | None, ...], float | None]:
         """Returns the percentage of each hour, the oldest first; None with too few calls."""
-        return tuple(
+        *full, running = (
             self._share(own, places.get(fip_id))
             for own, places in zip(self._hours, self._places, strict=True)
         )
+        return (*full,), running
+
+    def with_hours(self, one: PublicIncident) -> PublicIncident:
+        """Returns an incident with the hours of its APIs, if it is open and of some alone."""
+        if one.ended is not None or not one.type:
+            return one
+        key = one.fip_id, one.type
+        shares = tuple(
+            _percent(*own.of_apis[key]) if own and key in own.of_apis else None
+            for own in self._hours
+        )
+        return replace(one, success_by_hour=shares)
 
     def _share(self, own: OwnTotals | None, place: int | None) -> float | None:
         if own is None or place is None:
             return None
-        eligible, failed = int(own.eligible[place]), int(own.failed[place])
-        if int(own.total[place]) < FLOOR.min_calls:
-            return None
-        return percentage(share_of(eligible - failed, eligible), _PLACES)
+        return _percent(int(own.total[place]), int(own.eligible[place]), int(own.failed[place]))
+
+
+def _percent(total: int, eligible: int, failed: int) -> float | None:
+    if total < FLOOR.min_calls:
+        return None
+    return percentage(share_of(eligible - failed, eligible), _PLACES)

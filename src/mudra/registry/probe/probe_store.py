@@ -1,6 +1,7 @@
 """Probes of base URLs in PostgreSQL: implements registry/probe/probe.py Probes."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Final, cast
 
 import msgspec
@@ -53,15 +54,19 @@ class Probes:
 
     async def latest(self, entity_id: str) -> Probe | None:
         """Return the latest probe of an entity."""
-        row = (await self._tx.connection.execute(_LATEST, {"entity_id": entity_id})).first()
-        if row is None:
-            return None
-        result = None if row.result is None else msgspec.convert(row.result, ProbeResult)
-        return Probe(
-            *(row.probe_id, row.entity_id, row.version, row.requested_by, row.requested_at),
-            done_at=row.done_at,
-            result=result,
+        rows = await self._tx.connection.execute(_LATEST, {"entity_id": entity_id})
+        row = rows.mappings().first()
+        return _probe(row) if row else None
+
+    async def latest_of(self, entity_ids: Sequence[str]) -> Mapping[str, Probe]:
+        """Return the latest probe of each of these entities that has one."""
+        rows = await self._tx.connection.execute(
+            sa.select(registry_probe)
+            .distinct(_C.entity_id)
+            .where(_C.entity_id.in_(entity_ids))
+            .order_by(_C.entity_id, _C.requested_at.desc(), _C.probe_id)
         )
+        return {str(row["entity_id"]): _probe(row) for row in rows.mappings()}
 
     async def add(self, entity_id: str, version: int, caller: Caller) -> Probe:
         """Store a probe to be run; the job that runs probes wakes with the commit."""
@@ -93,6 +98,19 @@ class Probes:
             .values(done_at=await self._tx.now(), result=msgspec.to_builtins(result))
         )
         return done.rowcount == 1
+
+
+def _probe(row: sa.RowMapping) -> Probe:
+    result = row["result"]
+    return Probe(
+        str(row["probe_id"]),
+        str(row["entity_id"]),
+        cast("int", row["version"]),
+        str(row["requested_by"]),
+        cast("datetime", row["requested_at"]),
+        done_at=cast("datetime | None", row["done_at"]),
+        result=None if result is None else msgspec.convert(result, ProbeResult),
+    )
 
 
 def _waiting(row: sa.RowMapping) -> WaitingProbe:

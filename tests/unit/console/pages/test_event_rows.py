@@ -1,9 +1,11 @@
 """The audit's table: a person's call is one row, and so are a minute's events of one kind."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from mudra.audit.search import AuditRow
+import pytest
+
+from mudra.audit.search import ActedBy, AuditRow
 from mudra.console.pages.operator.audit_log.event_rows import EventRow, folded
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -57,7 +59,7 @@ def test_events_of_a_person_are_one_row_for_each_call() -> None:
 
     texts = said(rows)
 
-    assert texts[0] == "a@b.example began a session of the console"
+    assert texts[0] == "a@b.example signed in to the console"
     assert texts[1].endswith("read the secret of A")
     assert len(texts) == 4, "refused events have rows of their own"
 
@@ -95,3 +97,60 @@ def test_what_programs_of_people_do_all_day_is_one_row_and_what_people_decide_is
     assert "event=user%3Atoken%3Aissue" in many.each
     assert "by=people" in many.each
     assert len(others) == 3, "a reset has a row of its own, and so has another minute"
+
+
+def act(
+    name: str, detail: Mapping[str, object], about: str = "", title: str = "", person: str = ""
+) -> EventRow:
+    row = AuditRow(1, AT, name, "success", "operator:a@b.example", "ID", "", "one", "", detail)
+    return EventRow(row, "a@b.example", person, about, title=title)
+
+
+KAVERI = "Kaveri Bank, FI fetch"
+ACKNOWLEDGE, UPDATE = "metrics:incident:acknowledge", "metrics:announcement:update"
+REPORT, RULE = "levels:report:make", "levels:rule:set"
+MONTH = {"start": "2026-11-01T00:00:00+00:00", "end": "2026-12-01T00:00:00+00:00"}
+DAYS = {"start": "2026-11-03T10:00:00+00:00", "end": "2026-11-05T00:00:00+00:00"}
+
+
+@pytest.mark.parametrize(
+    ("one", "said"),
+    [
+        (act(ACKNOWLEDGE, {"owner": "a@b.example"}, KAVERI), f"took the incident {KAVERI}"),
+        (act(ACKNOWLEDGE, {"owner": "a@b.example"}), "took an incident"),
+        (act(ACKNOWLEDGE, {"owner": "c@d.example"}, KAVERI), f"gave the incident {KAVERI} to c@d.example"),
+        (act(ACKNOWLEDGE, {"owner": ""}, KAVERI), f"left the incident {KAVERI} without an owner"),
+        (act(UPDATE, {"announcementId": "x"}, title="New gateway"), "added an update to the announcement “New gateway”"),
+        (act(UPDATE, {"announcementId": "x"}), "added an update to an announcement"),
+        (act(REPORT, MONTH, "Kaveri Bank"), "made the service level report of Kaveri Bank, November 2026"),
+        (act(REPORT, DAYS, "Kaveri Bank"), "made the service level report of Kaveri Bank, 3 Nov 2026 to 4 Nov 2026"),
+        (act(REPORT, {}, "Kaveri Bank"), "made a service level report of Kaveri Bank"),
+        (
+            act(RULE, {"since": "2026-11-03", "noticeHours": 24, "hoursAMonth": 6}),
+            "set the rule of service levels from 3 Nov 2026: maintenance with 24 h of notice, at most 6 h in 30 days",
+        ),
+        (act("metrics:webhook:add", {}, "Kaveri Bank"), "added a webhook of Kaveri Bank"),
+        (act("metrics:webhook:add", {}), "added a webhook"),
+    ],
+)  # fmt: skip
+def test_an_act_names_what_it_was_done_to_as_far_as_that_is_known(one: EventRow, said: str) -> None:
+    assert one.what == f"a@b.example {said}"
+
+
+def test_only_the_thing_that_an_act_is_about_is_its_link() -> None:
+    of_incident = act(ACKNOWLEDGE, {"owner": "a@b.example"}, KAVERI)
+    published = act("metrics:announcement:publish", {"title": "New gateway"})
+
+    assert of_incident.parts == ("a@b.example took the incident ", KAVERI, "")
+    assert published.parts == ("a@b.example published the announcement “", "New gateway", "”")
+    assert act(RULE, {}).parts == ("a@b.example set the rule of service levels", "", "")
+
+
+def test_an_operator_without_an_address_is_a_program() -> None:
+    actors = ("user:1", "operator:a@b.example", "operator:import", "entity:A", "system")
+
+    found = {by: [one for one in actors if by.has(one)] for by in ActedBy}
+
+    assert found[ActedBy.PEOPLE] == ["user:1", "operator:a@b.example"]
+    assert found[ActedBy.PROGRAMS] == ["operator:import", "entity:A"]
+    assert found[ActedBy.SERVICE] == ["system"]

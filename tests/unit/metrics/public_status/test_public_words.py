@@ -133,4 +133,4 @@ def test_a_rate_that_has_changed_for_good_is_degraded_and_no_disruption() -> Non
     assert summary_of(an_incident(BANK, NOON), last=of_rule) == "1 of 2 days without disruption"
     fip = FipHistory("BANK", "Kaveri Bank", [of_rule], [], last_24_hours=DayState.PARTLY)
     (state,) = states_of(StatusSnapshot(NOON, [fip], [], 3, 3, 9, 9), NOON)
-    assert state.state == "Degraded within 24 hours"
+    assert state.state == "Degraded earlier"

@@ -22,6 +22,7 @@ from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.memberships.onboard import ENTITY_ID
 from mudra.identity.operators.operator import Scope
+from mudra.localization.duration import span_text
 from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.health_service import HealthService
 from mudra.registry.lifecycle import actor
@@ -51,13 +52,13 @@ DONE: Final = {
 _WAITS: Final = "rollBackWaits"
 _PROBE_RUNS: Final = timedelta(minutes=1)
 """A probe that has no result for longer has none to wait for: no job runs."""
+_MINUTE: Final = timedelta(minutes=1)
 _SAY_WHY: Final = translatable("or give a reason to approve it now")
 _SENTENCES: Final = (
     DONE
     | {"probe": translatable("The base URL is being called.")}
     | {_WAITS: translatable("The earlier fields await another operator's approval.")}
 )
-NO_PEOPLE: Final[Mapping[str, str]] = {}
 TABLE: Final = Table[PendingEntry](
     "waiting",
     translatable("Pending approvals"),
@@ -88,13 +89,7 @@ TABLE: Final = Table[PendingEntry](
         Column(
             "risk", translatable("Risk"), lambda w: in_one_line(w.risks) or None, phone="figure"
         ),
-        Column(
-            "since",
-            translatable("Submitted"),
-            lambda w: w.pending.submitted_at,
-            "time",
-            phone="figure",
-        ),
+        Column("submitted", translatable("Submitted"), lambda w: w.pending.submitted_at, "file"),
         Column("version", translatable("Version"), lambda w: w.pending.number, "file"),
         Column("live", translatable("Goes live"), lambda w: w.pending.goes_live_at, "time"),
     ),
@@ -136,7 +131,9 @@ async def _list(page_context: PageContext, unknown: str | None = None) -> Outcom
     found = await PendingEntries(page_context.tx).waiting(MAX_PENDING + 1)
     names = await page_context.tx.service(HealthService).names()
     people = await names_of([one.pending.submitted_by for one in found], page_context.tx)
-    return _listed(found, page_context.query, names, people, unknown)
+    ids = [one.entity_id for one in found]
+    probes = await page_context.tx.service(ProbeService).probes.latest_of(ids)
+    return _listed(found, page_context.query, names, people, probes, page_context.now, unknown)
 
 
 def _submitted_by(people: Mapping[str, str]) -> Column[PendingEntry]:
@@ -149,15 +146,67 @@ def _submitted_by(people: Mapping[str, str]) -> Column[PendingEntry]:
     return Column("by", translatable("Submitted by"), shown, "address")
 
 
+def _waiting(now: datetime) -> Column[PendingEntry]:
+    """Returns the column of how long an entry waits, in whole minutes."""
+
+    def shown(one: PendingEntry) -> str:
+        waits = max(now - one.pending.submitted_at, _MINUTE)
+        return span_text(waits - waits % _MINUTE)
+
+    return Column(
+        "since",
+        translatable("Waits"),
+        shown,
+        phone="figure",
+        order=lambda one: one.pending.submitted_at,
+    )
+
+
+def _probed(probes: Mapping[str, Probe]) -> Column[PendingEntry]:
+    """Returns the column of what the latest probe of the pending version found."""
+
+    def found(one: PendingEntry) -> tuple[str, str]:
+        probe = probes.get(one.entity_id)
+        if probe is None or probe.version != one.pending.number:
+            return translatable("not probed"), "quiet"
+        return _verdict(probe)
+
+    return Column(
+        "probe",
+        translatable("Base URL"),
+        lambda one: found(one)[0],
+        "tag",
+        tone=lambda one: found(one)[1],
+        phone="state",
+    )
+
+
+def _verdict(probe: Probe) -> tuple[str, str]:
+    """Returns what a probe found, in words with a tone."""
+    result = probe.result
+    if result is None:
+        return translatable("is being called"), "quiet"
+    if result.certificate and result.certificate.problem:
+        return translatable("certificate not trusted"), "bad"
+    if result.problem:
+        return translatable("no answer"), "bad"
+    if result.is_key_proven:
+        return translatable("key proven"), "good"
+    return translatable("answers"), "warn"
+
+
 def _listed(
     found: Sequence[PendingEntry],
     query: Mapping[str, str],
     names: Mapping[str, str],
-    people: Mapping[str, str] = NO_PEOPLE,
+    people: Mapping[str, str],
+    probes: Mapping[str, Probe],
+    now: datetime,
     unknown: str | None = None,
 ) -> Outcome:
     rows = found[:MAX_PENDING]
-    table = replace(TABLE, columns=[*TABLE.columns, _submitted_by(people)])
+    more = [_probed(probes), _waiting(now), _submitted_by(people)]
+    table = replace(TABLE, columns=[*TABLE.columns, *more])
     facts = {
         "view": table.view(rows, query),
         "listed": len(rows) if len(found) > len(rows) else 0,
@@ -279,6 +328,7 @@ async def _page(
             ),
             "bound": bound is not None and bound.binding is AddressBinding.ENFORCE,
             "probe": probe,
+            "verdict": _verdict(probe) if probe else None,
             "doubt": probe_doubt(probe, record.pending.number, page_context.now)
             if record.pending
             else "",

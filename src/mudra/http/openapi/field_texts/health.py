@@ -160,6 +160,11 @@ HEALTH_FIELDS: Final = {
     "while they do not",
     "success_by_hour": "percentage of successful calls in each of the last 24 full hours, the "
     "oldest first; null for an hour without calls",
+    "PublicIncident.success_by_hour": "of one that is open and of some APIs: percentage of their "
+    "successful calls in each of the last 24 full hours, the oldest first, and in the hour that is "
+    "not over; null for an hour without calls",
+    "success_this_hour": "percentage of successful calls in the hour that is not over; null "
+    "without calls",
     "noticed": "when it was detected",
     "last_bad": "start of the last bad window",
     "ending": "whether and how it ended",

@@ -23,7 +23,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
 from mudra.console.health.health_query import written
-from mudra.console.pages.event_sentence import person_of, unnamed
+from mudra.console.pages.event_sentence import is_of_incident, person_of, unnamed
 from mudra.console.pages.operator.audit_log.event_rows import (
     ALL,
     EACH,
@@ -37,9 +37,14 @@ from mudra.http.auth.gates import operator
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import current, gettext, translatable
+from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.incidents.subject import in_sentence
 
 MAX_COUNT: Final = 1000
+_ANNOUNCEMENT: Final = "announcementId"
+"""In the detail of an event: of which announcement it is."""
 _LOOKED_AT: Final = 300
 """Events of people among which the latest acts are looked for."""
 EXPORTED: Final = 20_000
@@ -90,6 +95,7 @@ async def search(page_context: PageContext) -> answer.Outcome:
         "operator_audit.html",
         {
             "view": TABLE.view(rows if query.get(EACH) == "yes" else list(folded(rows)), query),
+            "by_day": query.get(f"{TABLE.name}.sort", "-seq").removeprefix("-") in {"seq", "at"},
             "events": [event.value for event in EventName],
             "pickers": _pickers(query),
             "outcomes": [outcome.value for outcome in Outcome],
@@ -147,15 +153,37 @@ async def _rows(
 ) -> list[EventRow]:
     people = [row.actor for row in found] + [person_of(row) for row in found]
     names = await names_of(people, page_context.tx)
+    incidents = await _incidents(page_context, found, members)
+    titles = await _titles(page_context, found)
     return [
         EventRow(
             row,
             names.get(row.actor) or unnamed(row.actor),
             names.get(person_of(row), ""),
-            members.get(row.entity_id, row.entity_id),
+            incidents.get(row.entity_id, "")
+            if is_of_incident(row)
+            else members.get(row.entity_id, row.entity_id),
+            title=titles.get(str(row.detail.get(_ANNOUNCEMENT, "")), ""),
         )
         for row in found
     ]
+
+
+async def _incidents(
+    page_context: PageContext, found: Sequence[AuditRow], members: Mapping[str, str]
+) -> Mapping[str, str]:
+    """Returns what the incidents are about that the newest of these events are of, by their IDs."""
+    ids = dict.fromkeys(row.entity_id for row in found if is_of_incident(row))
+    stored = await page_context.tx.service(IncidentService).of_ids([*islice(ids, MAX_COUNT)])
+    return {one.incident_id: in_sentence(one.incident.subject, members) for one in stored}
+
+
+async def _titles(page_context: PageContext, found: Sequence[AuditRow]) -> Mapping[str, str]:
+    """Returns the titles of the latest announcements, where an event without one is of them."""
+    if not any(_ANNOUNCEMENT in row.detail and "title" not in row.detail for row in found):
+        return {}
+    listed = await page_context.tx.service(AnnouncementService).list(page_context.now, past=True)
+    return {one.announcement_id: one.title for one in listed}
 
 
 async def latest_acts(

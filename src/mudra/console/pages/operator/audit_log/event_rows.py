@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.audit.event import EventName, Outcome
 from mudra.audit.search import ActedBy, AuditRow
@@ -54,6 +55,22 @@ class EventRow(Struct, frozen=True):
     person: str
     entity: str
     more: Sequence["EventRow"] = ()
+    title: str = ""
+    """Of the announcement that the event is of, where the event itself has none."""
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """The sentence in three: what is before the thing that it is about, that thing, the rest.
+
+        Without such a thing the first is all of it.
+        """
+        what = self.what
+        after_actor = what.find(" ") + 1
+        for one in (self.entity, str(self.row.detail.get("title", self.title)), self.person):
+            at = what.find(one, after_actor) if one else -1
+            if at >= 0:
+                return what[:at], one, what[at + len(one) :]
+        return what, "", ""
 
     @property
     def what(self) -> str:
@@ -66,7 +83,7 @@ class EventRow(Struct, frozen=True):
                 len(self.entities),
                 reports=reports,
             )
-        one = event_sentence(self.row, self.actor, self.person, self.entity)
+        one = event_sentence(self.row, self.actor, self.person, self.entity, self.title)
         if not self.more:
             return one
         if self.is_one_call:
@@ -96,7 +113,7 @@ class EventRow(Struct, frozen=True):
     @property
     def by_person(self) -> bool:
         """Report whether an admin or an operator acted."""
-        return self.row.actor.startswith(ActedBy.PEOPLE.prefixes)
+        return ActedBy.PEOPLE.has(self.row.actor)
 
     @property
     def is_one_call(self) -> bool:
@@ -176,7 +193,7 @@ def folded(rows: Iterable[EventRow]) -> Iterator[EventRow]:
 
 
 def _with(first: EventRow, more: Sequence[EventRow]) -> EventRow:
-    return EventRow(first.row, first.actor, first.person, first.entity, more)
+    return replace(first, more=more)
 
 
 def _is_routine(first: EventRow, more: Sequence[EventRow]) -> bool:

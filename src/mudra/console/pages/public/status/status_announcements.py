@@ -22,16 +22,20 @@ def announced(
     now: datetime,
     fip_id: str = "",
     here: Collection[str] | None = None,
+    *,
+    of_all: bool = True,
 ) -> dict[str, object]:
     """Returns what a page shows: of the network, or what concerns one institution.
 
-    With `here`, the institutions on the page, what names only others is left out.
+    With `here`, the institutions on the page, what names only others is left out; not `of_all`
+    leaves out what concerns the whole network.
     """
     found = [
         one
         for one in snapshot.announcements
         if one.concerns(fip_id)
         and (here is None or not one.fip_ids or not set(here).isdisjoint(one.fip_ids))
+        and (of_all or bool(one.fip_ids))
     ]
     over = [one for one in found if one.is_over(now)]
     past = sorted(over, key=_over, reverse=True)[:_MAX_PAST]

@@ -47,7 +47,7 @@ from mudra.metrics.public_status.status_history import StatusSnapshot, history_c
 _STATUS: Final = "Status"
 _SHORT: Final = {
     "good": "Operational",
-    "warn": "Disrupted within 24 hours",
+    "warn": "Disrupted earlier",
     "bad": "Disrupted",
     "quiet": "No data",
 }

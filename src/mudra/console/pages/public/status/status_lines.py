@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Final
 from urllib.parse import urlencode
 
@@ -22,6 +22,8 @@ from mudra.metrics.public_status.status_history import (
 )
 
 PAGE: Final = 15
+WHOLE: Final = 100
+"""Institutions that are shown without pages."""
 MAX_WORDS: Final = 100
 _MAX_DIGITS: Final = 9
 _BAR: Final = 4
@@ -36,7 +38,7 @@ _HEIGHTS: Final = {  # top and height of a day's bar: states differ by shape, no
 }
 STATES: Final = {
     DayState.GOOD: (translatable("Operational"), "good"),
-    DayState.PARTLY: (translatable("Disrupted within 24 hours"), "warn"),
+    DayState.PARTLY: (translatable("Disrupted earlier"), "warn"),
     DayState.BAD: (translatable("Disrupted"), "bad"),
     DayState.NO_DATA: (translatable("No data"), "quiet"),
     DayState.TOO_FEW: (translatable("Too few calls"), "quiet"),
@@ -44,9 +46,9 @@ STATES: Final = {
 LESSER: Final = {
     Effect.POSSIBLY_DISRUPTED: (
         translatable("Possibly disrupted"),
-        translatable("Possibly disrupted within 24 hours"),
+        translatable("Possibly disrupted earlier"),
     ),
-    Effect.DEGRADED: (translatable("Degraded"), translatable("Degraded within 24 hours")),
+    Effect.DEGRADED: (translatable("Degraded"), translatable("Degraded earlier")),
 }
 """While such an incident is open, and after it, the worse first."""
 MAINTENANCE: Final = translatable("Planned maintenance")
@@ -86,11 +88,6 @@ class FipLine(Struct, frozen=True):
     """Whether the summary says more than the bars: not of a few days that are all alike."""
 
     @property
-    def since(self) -> date | None:
-        """The first day that is drawn and has data."""
-        return next((one.day for one in self.days if one.state is not DayState.NO_DATA), None)
-
-    @property
     def width(self) -> int:
         """The width of the picture: no gap behind the last day."""
         return len(self.days) * _BAR - 1
@@ -113,6 +110,11 @@ class FipPage(Struct, frozen=True):
     def is_filtered(self) -> bool:
         """Return whether only some institutions are shown."""
         return bool(self.words or self.group)
+
+    @property
+    def is_short(self) -> bool:
+        """Return whether the page has room for the APIs of what was found."""
+        return self.found <= PAGE
 
     @property
     def group_title(self) -> str:
@@ -213,12 +215,13 @@ def page_of(
     group = asked_group if any(asked_group in one.fip.groups for one in states) else ""
     groups = group_links([one.fip for one in found], group, words, kept)
     found = [one for one in found if group in one.fip.groups] if group else found
-    pages = max(-(-len(found) // PAGE), 1)
+    size = WHOLE if len(found) <= WHOLE else PAGE
+    pages = max(-(-len(found) // size), 1)
     asked = query.get("page", "1")
     number = (
         min(max(int(asked), 1), pages) if asked.isdecimal() and len(asked) <= _MAX_DIGITS else 1
     )
-    shown = found[(number - 1) * PAGE : number * PAGE]
+    shown = found[(number - 1) * size : number * size]
     days = days_shown(one.fip for one in states)
     lines = [line_of(one, days) for one in shown]
     return FipPage(words, len(found), lines, number, pages, kept, group, groups)
@@ -351,14 +354,9 @@ def _marks(days: Sequence[Day]) -> str:
 
 
 def _bars(days: Sequence[Day]) -> dict[str, str]:
-    """Returns the days as one SVG path for each state: short, and without inline styles.
-
-    Nothing is drawn before the first day with data.
-    """
+    """Returns the days as one SVG path for each state: short, and without inline styles."""
     paths: dict[str, str] = {}
     for place, day in enumerate(days):
-        if not paths and day.state is DayState.NO_DATA:
-            continue
         top, height = _HEIGHTS[day.state]
         piece = f"M{place * _BAR} {top}h3v{height}h-3z"
         paths[day.state.value] = paths.get(day.state.value, "") + piece

@@ -4,7 +4,7 @@ Served from a snapshot, so that it works while the database is not available, wi
 displayed. Names no AA.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -46,28 +46,26 @@ from mudra.console.pages.public.status.status_tables import (
     levels_of,
     lines_of,
 )
-from mudra.console.pictures.public_chart import line_chart
+from mudra.console.pictures.public_chart import HourChart, hour_chart, line_chart
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import Unavailable
 from mudra.http.server.given import Given
 from mudra.http.server.router import Router
+from mudra.localization.display_zone import display_zone
+from mudra.localization.language import gettext
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.health import Status
 from mudra.metrics.notifications.alarm import symptoms_text
-from mudra.metrics.payload.catalogue import hour_start
 from mudra.metrics.public_status.public_rows import is_current
-from mudra.metrics.public_status.status_history import open_incidents
+from mudra.metrics.public_status.status_history import FipHistory, PublicIncident, open_incidents
 from mudra.shared.unavailable import ServiceUnavailable
 
 _log = structlog.get_logger()
 _RECENT: Final = timedelta(days=14)
 _MAX_OPEN: Final = 20
-_QUARTER: Final = timedelta(hours=6)
-_HOUR: Final = timedelta(hours=1)
-_FEW_HOURS: Final = 6
-"""Hours without a figure at the beginning of a chart; after more it begins with the first one."""
-
+_MAX_LINES: Final = 2
+"""APIs with an incident of their own that have a line; each has its row below."""
 _MAX_RECENT: Final = 20
 """The closed incidents on the first page; institutions' pages show all."""
 
@@ -104,6 +102,8 @@ def _network_page(
     apis = lines_of([line.fip for line in found.lines], names, _suffix(kept), snapshot.incidents)
     since = snapshot.as_of - _RECENT
     here = {line.fip.fip_id for line in found.lines} if found.is_filtered else set(names)
+    if found.words and len(here) > 1:  # the answer is the list: each page has the rest
+        here = set()
     open_now = [one for one in open_incidents(snapshot) if one.fip_id in here]
     closed = [one for one in snapshot.incidents if one.ended is not None and one.fip_id in here]
     recent = [one for one in closed if one.ended is not None and one.ended >= since][:_MAX_RECENT]
@@ -124,7 +124,7 @@ def _network_page(
             "more_open": max(len(open_now) - _MAX_OPEN, 0),
             "planned": [one for one in snapshot.maintenance if one.fip_id in here][:_MAX_OPEN],
             "incidents": recent,
-            **announced(snapshot, dependencies.clock(), here=here),
+            **announced(snapshot, dependencies.clock(), here=here, of_all=not found.words),
             "older": len(closed) - len(recent),
             "levels_link": _levels_link(cached, kept),
             "api_names": api_names,
@@ -137,6 +137,8 @@ def _network_page(
 
 def _folded_from(found: FipPage) -> int:
     """Returns the place from which on all lines are operational, and wait below; 0 for none."""
+    if found.pages > 1:
+        return 0  # pages and a fold would hide it twice
     tones = [one.tone for one in found.lines]
     at = tones.index("good") if "good" in tones else 0
     return 0 if found.is_filtered or {*tones[at:]} != {"good"} else at
@@ -174,10 +176,6 @@ def _fip_page(
         return download(export)
     incidents = [one for one in snapshot.incidents if one.fip_id == fip_id]
     line = line_of(state, days_shown([fip]))
-    hours_end = hour_start(snapshot.as_of)
-    by_hour = line_chart(fip.success_by_hour)
-    measured = len(fip.success_by_hour) - by_hour.skipped
-    whole = measured > len(fip.success_by_hour) - _FEW_HOURS
     shown = page(
         "status_fip.html",
         _site(request, dependencies, kept)
@@ -195,16 +193,25 @@ def _fip_page(
             "apis": APIS_OF_ONE.view(apis, query),
             "days": DAYS.view(line.days, query),
             "by_day": line_chart([one.success_percentage for one in fip.days]),
-            "by_hour": line_chart(fip.success_by_hour, whole=True) if whole else by_hour,
-            "hours": [hours_end - ago * _QUARTER for ago in range(4, -1, -1)]
-            if whole
-            else [hours_end - measured * _HOUR, hours_end],
+            "by_hour": _by_hour(fip, incidents, snapshot.as_of),
             "all_good": all(one.row.status is Status.GOOD and not one.is_disrupted for one in apis),
             "names": {fip.fip_id: fip.name},
             "levels_link": _levels_link(cached, {"levels.q": fip_id, **kept}),
         },
     )
     return in_language(shown)
+
+
+def _by_hour(
+    fip: FipHistory, incidents: Iterable[PublicIncident], until: datetime
+) -> HourChart | None:
+    """Returns the lines of all APIs together and of each that has an open incident of its own."""
+    whole = (*fip.success_by_hour, fip.success_this_hour)
+    series = [(api_names(one.type), one.success_by_hour) for one in incidents]
+    failing = [(name, hours) for name, hours in series if len(hours) == len(whole)]
+    named = gettext("All APIs") if failing else ""
+    chart = hour_chart([(named, whole), *failing[:_MAX_LINES]], until, display_zone().info)
+    return chart if chart.lines else None
 
 
 @get("/status/levels", include_in_schema=False)

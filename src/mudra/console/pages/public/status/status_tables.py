@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from mudra.console.framework.table import Column, Table
 from mudra.levels.printing.published import PublicLevel
-from mudra.localization.language import translatable
+from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.health import Status
 from mudra.metrics.incidents.incident import API_SEPARATOR, Effect
 from mudra.metrics.payload.catalogue import FEED_APIS
@@ -22,6 +22,7 @@ _STATES: Final = {
 }
 _TOO_FEW: Final = translatable("too few calls"), "quiet"
 _DISRUPTED: Final = translatable("disrupted now"), "bad"
+_FAILING: Final = translatable("%(share)s %% failing now")
 _DAYS: Final = {
     DayState.GOOD: (translatable("good"), "good"),
     DayState.PARTLY: (translatable("an incident"), "warn"),
@@ -81,8 +82,13 @@ def lines_of(
 
 def _state(line: ApiLine) -> tuple[str, str]:
     if line.is_disrupted:
-        return _DISRUPTED
+        failed = current().number(line.failed, 1) if line.failed is not None else ""
+        return (gettext(_FAILING, share=failed), "bad") if failed else _DISRUPTED
     return _TOO_FEW if line.row.too_few_calls else _STATES[line.row.status]
+
+
+def _one_place(share: float | None) -> float | None:
+    return None if share is None else round(share, 1)
 
 
 _OF_AN_API: Final = (
@@ -96,12 +102,12 @@ _OF_AN_API: Final = (
         "tag",
         tone=lambda line: _state(line)[1],
     ),
-    Column[ApiLine](
-        "failed", translatable("Failed in the incident, %"), lambda line: line.failed, "number"
-    ),
     Column[ApiLine]("calls", translatable("Calls"), lambda line: line.row.requests, "number"),
     Column[ApiLine](
-        "success", translatable("Success %"), lambda line: line.row.success_percentage, "number"
+        "success",
+        translatable("Success, 24 h, %"),
+        lambda line: _one_place(line.row.success_percentage),
+        "number",
     ),
     Column[ApiLine](
         "none", translatable("No answer %"), lambda line: line.row.timeout_percentage, "number"
