@@ -13,7 +13,11 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.storage.database.database import LOCK_TIMEOUT_MS
 from mudra.storage.database.embedded.server import embedded_server
 
-_WAITING = sa.text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+# Of requests: a job may come to wait for the same lock.
+_WAITING = sa.text(
+    "SELECT count(*) FROM pg_stat_activity"
+    " WHERE wait_event_type = 'Lock' AND application_name LIKE 'mudra worker-%'"
+)
 _LATE = (
     "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
     f" AND clock_timestamp() - waitstart > interval '{LOCK_TIMEOUT_MS + 200} ms'"
@@ -21,12 +25,12 @@ _LATE = (
 
 
 async def someone_waits(dependencies: Dependencies) -> bool:
-    """Returns whether a session waits for a lock of another one."""
+    """Returns whether a request waits for a lock of another session."""
     return await count_waiting(dependencies) > 0
 
 
 async def count_waiting(dependencies: Dependencies) -> int:
-    """Returns how many sessions wait for a lock of another one."""
+    """Returns how many requests wait for a lock of another session."""
     async with dependencies.database.transaction() as transaction:
         return int(await transaction.connection.scalar(_WAITING) or 0)
 
