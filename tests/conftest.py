@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from tests.support import cheap_keys, patient_http, shared_tls
 from tests.support.database.template_database import share
-from tests.support.depth import USUAL, examples
+from tests.support.depth import DAY, USUAL, examples
 from tests.support.forked_run import pytest_addoption, pytest_runtestloop
 from tests.support.members import Member, new_member
 from tests.support.order import pytest_collection_modifyitems, pytest_runtest_teardown
@@ -58,6 +58,11 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         collect_rarely()
         gc.enable()
+
+
+def pytest_report_header() -> str:
+    """Show which part of long tables runs."""
+    return f"TEST_DAY={DAY}"
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

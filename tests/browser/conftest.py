@@ -10,7 +10,7 @@ from typing import Final, Literal, ParamSpec, TypeVar
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
-from tests.support.depth import DEEP
+from tests.support.depth import DEEP, is_due
 from tests.support.programs import program
 from tests.support.service import Service
 from tests.support.until import PATIENCE_S
@@ -70,10 +70,10 @@ class Visit:
     """The text of axe-core: each page that it looks at loads half a megabyte, and no other does."""
     complaints: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
+    acts: int = 0
+    """How often it was to be asked what axe-core finds."""
     only_colors: bool = False
     """Whether this look differs from the one before in colors alone."""
-    without_colors: bool = False
-    """Whether the rules of colors are left out: on a page of many words they take half the time."""
 
     def noticed(self, message: ConsoleMessage) -> None:
         # A refusal that the page itself shows (400, 410) is logged by the browser too.
@@ -85,14 +85,15 @@ class Visit:
             self.strangers.append(request.url)
 
     def violations(self) -> list[str]:
+        """What axe-core finds wrong with what an act has led to; with every change a fifth of it."""
+        self.acts += 1
+        return self.found_by_axe() if is_due(self.acts) else []
+
+    def found_by_axe(self) -> list[str]:
         """What axe-core finds wrong, over all of WCAG 2.2 A and AA and its best practices."""
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(self.axe)
-        rules: dict[str, object] = {}
-        if self.only_colors:
-            rules = {"runOnly": COLORS}
-        elif self.without_colors:
-            rules = {"rules": {name: {"enabled": False} for name in COLORS}}
+        rules = {"runOnly": COLORS} if self.only_colors else {}
         found = self.page.evaluate(
             "rules => axe.run(document, { resultTypes: ['violations'], iframes: false, ...rules })"
             ".then(r => r.violations.map(v => `${v.id}: ${v.nodes[0].html}`))",
@@ -120,7 +121,7 @@ class Visit:
     def looks(self) -> Iterator[str]:
         """The page that is open, narrow and dark; deep, in each pair of width and scheme."""
         for width, scheme in LOOKS if DEEP else LOOKS[-1:]:
-            self.page.set_viewport_size({"width": width, "height": 800})
+            self.resize(width)
             self.page.emulate_media(color_scheme=scheme)
             yield f"{width}px-{scheme}"
             if DEEP:
@@ -130,11 +131,19 @@ class Visit:
                 self.only_colors = False
 
     def widths(self) -> Iterator[int]:
-        """The page that is open, in both widths also with every change: colors move nothing."""
-        for width, scheme in LOOKS:
-            self.page.set_viewport_size({"width": width, "height": 800})
-            self.page.emulate_media(color_scheme=scheme)
+        """The page that is open, in both widths also with every change: colors move nothing.
+
+        It begins in the one in which it is: each change of it lays out the whole page.
+        """
+        assert self.page.viewport_size
+        now = self.page.viewport_size["width"]
+        for width in sorted((width for width, _ in LOOKS), key=lambda width: width != now):
+            self.resize(width)
             yield width
+
+    def resize(self, width: int) -> None:
+        """Make the window as wide as this."""
+        self.page.set_viewport_size({"width": width, "height": 800})
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 from tests.support.database.own_postgres import own_postgres
+from tests.support.depth import with_every_change
 from tests.support.forked_command import run_mudra
 from tests.support.smtp_sink import SmtpSink, smtp_sink
 from typer.testing import CliRunner
@@ -158,13 +159,24 @@ def test_a_master_key_in_a_file_of_another_place_is_left_there(machine: Path, an
     assert found["MUDRA_SECURITY_CONTACT"] == "a@b.example"
 
 
+REFUSED = ("p%24a", "topsecret", "refuses the sign-in (535", "check user and password")
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "said", "way_out"),
-    [
-        ("p%24a", "topsecret", "refuses the sign-in (535", "check user and password"),
-        ("{port}", "{free}", "cannot be reached", "check scheme, host and port"),
-        ("{port}", "{port}?starttls=always", "STARTTLS extension not supported", "check scheme"),
-    ],
+    with_every_change(
+        [REFUSED],
+        [
+            REFUSED,
+            ("{port}", "{free}", "cannot be reached", "check scheme, host and port"),
+            (
+                "{port}",
+                "{port}?starttls=always",
+                "STARTTLS extension not supported",
+                "check scheme",
+            ),
+        ],
+    ),
 )
 def test_a_mail_server_that_cannot_be_used_is_named_with_all_else_done(
     machine: Path, answers: str, sink: SmtpSink, right: str, wrong: str, said: str, way_out: str

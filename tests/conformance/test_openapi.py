@@ -13,6 +13,7 @@ import jwt
 import msgspec
 import pytest
 from tests.conformance.fuzz_runs import ROOT, Runs
+from tests.support.depth import DAY, with_every_change
 from tests.support.mailbox import latest_link
 from tests.support.members import Member, set_password
 from tests.support.metrics.metrics_push import pushing_aa
@@ -52,6 +53,13 @@ PARTS = {
     "operator": ["--include-path-regex", f"^/(cr|operator/v1/({OPERATOR_PAGES}))"],
 }
 """Which paths each caller fuzzes."""
+FEW = (
+    ("entity", "examples,fuzzing", EXAMPLES),
+    ("reporter", "examples,fuzzing", EXAMPLES),
+    ("member", "examples", EXAMPLES),
+    ("operator", "examples", EXAMPLES),
+)
+"""Callers, phases and examples; with every change those of the first, and of another each day."""
 STILL_READS = {"entity": "/cr/v2/changes", "reporter": "/metrics/perf/v1/receipts"}
 OPERATIONS = {
     "/iam/v1/user/token/generate",
@@ -108,10 +116,7 @@ def claims_of(token: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("caller", "phases", "examples"),
     [
-        ("entity", "examples,fuzzing", EXAMPLES),
-        ("reporter", "examples,fuzzing", EXAMPLES),
-        ("member", "examples", EXAMPLES),
-        ("operator", "examples", EXAMPLES),
+        *with_every_change([FEW[0], FEW[1 + DAY % len(FEW[1:])]], FEW),
         pytest.param("member", "coverage,fuzzing", MANY, marks=pytest.mark.slow),
         pytest.param("reporter", "coverage,fuzzing", MANY, marks=pytest.mark.slow),
         pytest.param("entity", "coverage,fuzzing", MANY, marks=pytest.mark.slow),

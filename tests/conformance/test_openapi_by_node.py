@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx2
 import msgspec
 import pytest
-from tests.support.depth import with_every_change
+from tests.support.depth import in_turn, with_every_change
 from tests.support.documents.openapi_documents import PUBLISHED, written_document
 from tests.support.members import new_member
 from tests.support.metrics.metrics_payloads import request_metrics
@@ -118,6 +118,7 @@ def test_every_pattern_is_one_of_ecma(document: Path, client: Path) -> None:
     assert not any(r"\\Z" in pattern for pattern in patterns)
 
 
+@in_turn(0)
 def test_a_generated_client_gets_a_token_pushes_registers_and_reads(
     client: Path, own: Service
 ) -> None:

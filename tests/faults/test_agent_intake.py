@@ -16,6 +16,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 from tests.support.agent.running_agent import Running, running
+from tests.support.depth import in_turn
 from tests.support.programs import program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,6 +106,7 @@ class Send {
 """
 
 
+@in_turn(2)
 def test_every_event_of_java_s_default_client_counts(tmp_path: Path) -> None:
     java = str(Path(program("java")).with_name("java"))
     (tmp_path / "Send.java").write_text(JAVA)

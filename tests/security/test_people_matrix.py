@@ -14,7 +14,7 @@ import jwt
 import pytest
 from tests.security.people.accounts import disable
 from tests.security.people.people_rows import CALLERS, OBJECTS, ROWS, SCOPES, UNKNOWN_ID, Row
-from tests.support.depth import DEEP
+from tests.support.depth import part
 from tests.support.http_clients import NO_TLS, new_address
 from tests.support.mailbox import latest_link
 from tests.support.members import Member, new_member, set_password
@@ -190,14 +190,18 @@ def test_each_caller_gets_what_its_rights_give_and_nothing_else(
 ) -> None:
     """X1, S8: all callers, all objects.
 
-    Tokens that give no right to anything come with one object at each route, in turn; so do what
-    is another's and what is missing, and deep each of them.
+    Tokens that give no right to anything come with one object at each route, in turn. With every
+    change who is to be admitted is, and of those to be refused a fifth, another one at each route.
     """
     turn = ROWS.index(row)
-    for caller, which in itertools.product(CALLERS, OBJECTS):
-        if caller in NO_RIGHT and which != OBJECTS[turn % len(OBJECTS)]:
-            continue
-        if not DEEP and which == OBJECTS[1 + turn % 2]:
+    asked = [
+        (caller, which)
+        for caller, which in itertools.product(CALLERS, OBJECTS)
+        if caller not in NO_RIGHT or which == OBJECTS[turn % len(OBJECTS)]
+    ]
+    refused = part([one for one in asked if not row.admits(*one)], turn)
+    for caller, which in asked:
+        if not row.admits(caller, which) and (caller, which) not in refused:
             continue
         answer = called(line, cast, row, caller, which)
 

@@ -1,6 +1,7 @@
 """The depth of a test: a little with every change, deep before a release."""
 
 import os
+import time
 from collections.abc import Container, Iterable, Sequence
 from typing import Any, Final, TypeVar
 
@@ -12,13 +13,25 @@ DEEP: Final = os.environ.get("TEST_DEEP", "") == "1"
 """Set by `make test-slow`, which runs every search, and what is marked `deeper`, again."""
 _MORE: Final = 25
 _PARTS: Final = 5
+DAY: Final = int(os.environ.get("TEST_DAY") or time.time() // 86_400)
+"""Which part of long tables runs: each has its day. A run shows its number, and repeats with it."""
 USUAL: Final = 20
 """Examples of a search that names no number."""
 
 
 def part(values: Sequence[T], turn: int) -> Sequence[T]:
-    """Return a fifth of the values with every change, another one each turn; deep all of them."""
-    return values if DEEP else values[turn % _PARTS :: _PARTS]
+    """Return a fifth of the values with every change, another one each turn and day; deep all."""
+    return values if DEEP else values[(turn + DAY) % _PARTS :: _PARTS]
+
+
+def is_due(number: int) -> bool:
+    """Say whether this one of many, which show the same, is in the part of this day."""
+    return DEEP or (number + DAY) % _PARTS == 0
+
+
+def in_turn(number: int) -> pytest.MarkDecorator:
+    """Mark a test as one of several that show the same: it runs each fifth day, and deep."""
+    return pytest.mark.deeper if is_due(number) else pytest.mark.slow
 
 
 def with_every_change(kept: Container[Any], values: Iterable[Any]) -> list[Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 from tests.http.token.bound_member import member_with_entry
+from tests.support.depth import in_turn
 from tests.support.english_left import english_in
 from tests.support.http_clients import new_address
 from tests.support.mailbox import latest_link
@@ -79,6 +80,7 @@ def test_every_page_of_the_menu_is_in_hindi(service: Service) -> None:
         whole(browser.get(at(member, item.word)), member.entity_id, *programs)
 
 
+@in_turn(0)
 def test_the_pages_that_a_fip_has_alone_are_in_hindi(service: Service) -> None:
     member = new_member(service, "FIP")
     browser = hindi(member)
@@ -86,6 +88,7 @@ def test_the_pages_that_a_fip_has_alone_are_in_hindi(service: Service) -> None:
         whole(browser.get(at(member, item.word)), member.entity_id)
 
 
+@in_turn(1)
 def test_the_health_of_an_aa_is_in_hindi_and_its_file_is_not(service: Service) -> None:
     aa = pushing_aa(service)
     assert aa.push(aa.requests(fips=2)).status_code == 200
@@ -104,6 +107,7 @@ def test_the_health_of_an_aa_is_in_hindi_and_its_file_is_not(service: Service) -
     assert (wrong.status_code, '<p role="alert"><span lang="en">' in whole(wrong)) == (400, True)
 
 
+@in_turn(2)
 def test_a_fiu_chooses_its_fips_in_hindi_and_a_fip_has_no_reports(service: Service) -> None:
     fiu, fip = new_member(service, "FIU"), new_member(service, "FIP")
     browser, page = hindi(fiu), at(fiu, "health")
@@ -114,6 +118,7 @@ def test_a_fiu_chooses_its_fips_in_hindi_and_a_fip_has_no_reports(service: Servi
     assert "इस समय में किसी AA ने कोई ट्रैफ़िक रिपोर्ट नहीं किया।" in empty
 
 
+@in_turn(3)
 def test_the_page_of_the_secret_answers_every_act_in_hindi(service: Service) -> None:
     member = new_member(service)
     browser, page = hindi(member), at(member, "secret")
@@ -148,6 +153,7 @@ def test_the_page_of_the_secret_answers_every_act_in_hindi(service: Service) -> 
     assert file.startswith("\ufeffAddress,Tokens,Last used")  # files are the same for all
 
 
+@in_turn(4)
 def test_a_refusal_is_in_the_language_of_its_page(service: Service) -> None:
     member, other = new_member(service), new_member(service)
     browser = hindi(member)
@@ -157,6 +163,7 @@ def test_a_refusal_is_in_the_language_of_its_page(service: Service) -> None:
     assert (stale.status_code, "पेज फिर से खोलें" in whole(stale)) == (403, True)
 
 
+@in_turn(5)
 def test_the_account_page_answers_every_act_in_hindi(service: Service) -> None:
     member = new_member(service)
     browser, other = hindi(member), reader(service)
@@ -185,6 +192,7 @@ def test_the_account_page_answers_every_act_in_hindi(service: Service) -> None:
         assert words in whole(refused)
 
 
+@in_turn(6)
 def test_a_second_factor_is_set_up_and_removed_in_hindi(service: Service) -> None:
     member = new_member(service)
     browser = hindi(member)
@@ -205,6 +213,7 @@ def test_a_second_factor_is_set_up_and_removed_in_hindi(service: Service) -> Non
     assert "ऑथेंटिकेटर ऐप हटा दिया गया।" in after
 
 
+@in_turn(7)
 def test_the_page_of_people_answers_every_act_in_hindi(service: Service) -> None:
     member = new_member(service)
     browser, page = hindi(member), at(member, "people")
@@ -242,6 +251,7 @@ def test_the_page_of_people_answers_every_act_in_hindi(service: Service) -> None
     assert "यह आपका पासवर्ड नहीं है; कुछ नहीं बदला गया।" in whole(wrong)
 
 
+@in_turn(8)
 def test_the_registration_is_checked_and_submitted_in_hindi(service: Service) -> None:
     member = new_member(service, "FIU")
     browser, page = hindi(member), at(member, "registration")
@@ -285,6 +295,7 @@ def test_the_registration_is_checked_and_submitted_in_hindi(service: Service) ->
     assert browser.get(f"{page}?export=versions").text.startswith("\ufeffVersion,Status,Submitted")
 
 
+@in_turn(9)
 def test_the_activity_is_in_hindi(service: Service) -> None:
     member = new_member(service)
     browser, page = hindi(member), at(member, "activity")
@@ -294,6 +305,7 @@ def test_the_activity_is_in_hindi(service: Service) -> None:
         assert words in shown
 
 
+@in_turn(10)
 def test_the_page_of_addresses_answers_every_act_in_hindi(service: Service) -> None:
     bare = new_member(service)
     assert "पंजीकरण में अपने पते जोड़ें" in whole(hindi(bare).get(at(bare, "addresses")))
@@ -313,12 +325,14 @@ def test_the_page_of_addresses_answers_every_act_in_hindi(service: Service) -> N
         assert words in whole(browser.get(done.headers["location"]))
 
 
+@in_turn(11)
 def test_programs_are_explained_in_hindi(service: Service) -> None:
     member = new_member(service)
     page = hindi(member).get(at(member, "try"))
     assert "2. टोकन पाएँ" in whole(page, "sh get_", "node get_", "java GetToken")
 
 
+@in_turn(12)
 def test_who_has_no_entity_any_more_is_informed_in_hindi(service: Service) -> None:
     member = new_member(service)
     browser, page = hindi(member), at(member, "people")
@@ -332,6 +346,7 @@ def test_who_has_no_entity_any_more_is_informed_in_hindi(service: Service) -> No
     assert "अभी तक कोई एंटिटी नहीं" in shown
 
 
+@in_turn(13)
 def test_the_pages_of_webhooks_answer_every_act_in_hindi(service: Service) -> None:
     member = new_member(service, "FIU")
     browser = hindi(member)
@@ -351,6 +366,7 @@ def test_the_pages_of_webhooks_answer_every_act_in_hindi(service: Service) -> No
         assert "न पहुँचे संदेश हटा दिए गए" in whole(browser.get(removed.headers["location"]))
 
 
+@in_turn(14)
 def test_the_page_of_faults_answers_every_act_in_hindi(service: Service) -> None:
     member = new_member(service)
     browser, page = hindi(member), at(member, "faults")

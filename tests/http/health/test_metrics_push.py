@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import pytest
+from tests.support.depth import in_turn
 from tests.support.members import new_member
 from tests.support.metrics.metrics_payloads import as_value
 from tests.support.metrics.metrics_push import ago, pushing_aa, utc
@@ -203,6 +204,7 @@ def test_receipts_show_gaps_late_windows_and_pages(service, aa):
     assert pages == [r["receiptId"] for r in shown["receipts"]]
 
 
+@in_turn(3)
 def test_too_many_pushes_of_a_tag_are_answered_when_to_come_back(aa):
     """A backlog of 72 hours goes through at once, what comes beyond it waits."""
     payload = msgspec.json.encode(aa.requests(fips=0))
