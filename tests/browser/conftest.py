@@ -10,7 +10,7 @@ from typing import Final, Literal, ParamSpec, TypeVar
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
-from tests.support.depth import DEEP, is_due
+from tests.support.depth import DAY, DEEP, is_due
 from tests.support.programs import program
 from tests.support.service import Service
 from tests.support.until import PATIENCE_S
@@ -131,15 +131,20 @@ class Visit:
                 self.only_colors = False
 
     def widths(self) -> Iterator[int]:
-        """The page that is open, in both widths also with every change: colors move nothing.
+        """The page that is open, in the width that it was loaded in; deep, in both.
 
-        It begins in the one in which it is: each change of it lays out the whole page.
+        Each change of the width lays out the whole page.
         """
         assert self.page.viewport_size
         now = self.page.viewport_size["width"]
-        for width in sorted((width for width, _ in LOOKS), key=lambda width: width != now):
-            self.resize(width)
-            yield width
+        for width, _ in LOOKS:
+            if DEEP or width == now:
+                self.resize(width)
+                yield width
+
+    def turn(self, place: int) -> None:
+        """Take the width of this day for the page at this place of a list: the other the next day."""
+        self.resize(LOOKS[(place + DAY) % len(LOOKS)][0])
 
     def resize(self, width: int) -> None:
         """Make the window as wide as this."""

@@ -6,6 +6,7 @@ import httpx2
 import pytest
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, in_thread
+from tests.support.depth import in_turn
 from tests.support.members import Member, new_member
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_commands import payload, send
@@ -160,6 +161,7 @@ def test_a_key_on_any_page_leads_to_the_search(visit: Visit, operator: Operator)
     expect(page.get_by_role("link", name="Board").last).to_be_visible()  # a page seen before
 
 
+@in_turn(3)
 def test_a_form_outlives_the_session_that_it_was_typed_in(visit: Visit, operator: Operator) -> None:
     sign_in(visit, operator)
     page = visit.page

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.support.depth import in_turn
 from tests.support.members import new_member
 from tests.support.process import running_service
 from tests.support.registry.registry_members import Registry
@@ -70,6 +71,7 @@ def test_many_entries_are_imported_resumed_and_mirrored(service_of_two: Service,
     assert set_hash(lines) == page["hash"]
 
 
+@in_turn(2)
 def test_without_a_service_a_directory_goes_in_and_comes_out_the_same(stopped: Service, tmp_path):
     file, out, again = tmp_path / "in.json", tmp_path / "out.json", tmp_path / "again.json"
     payloads = [older(fip(number)) for number in range(4)] + [fiu(9)]

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 from tests.support.database.own_postgres import own_postgres
-from tests.support.depth import with_every_change
+from tests.support.depth import in_turn, with_every_change
 from tests.support.forked_command import run_mudra
 from tests.support.smtp_sink import SmtpSink, smtp_sink
 from typer.testing import CliRunner
@@ -203,6 +203,7 @@ def test_a_mail_server_that_cannot_be_used_is_named_with_all_else_done(
     assert workers == "3"
 
 
+@in_turn(0)
 def test_a_second_run_tries_the_mail_server_again_and_sends_nothing(
     machine: Path, answers: str, sink: SmtpSink
 ) -> None:
@@ -287,6 +288,7 @@ def test_answers_that_others_may_read_are_refused(tmp_path: Path) -> None:
     assert "chmod 600" in done.stderr
 
 
+@in_turn(1)
 def test_without_a_file_it_asks(tmp_path: Path) -> None:
     typed = "https://tokens.example/iam\nchief@network.example\n\n\n"
     done = CliRunner().invoke(app, ["setup", "--to", str(tmp_path)], input=typed)

@@ -12,7 +12,7 @@ import pytest
 from tests.docs.follow import follow
 from tests.docs.left_out import is_left_out
 from tests.docs.operators_guides import run_an_agent
-from tests.support.depth import with_every_change
+from tests.support.depth import in_turn, with_every_change
 from tests.support.documents.blocks import ROOT, blocks_of, text_of
 from tests.support.members import new_member
 from tests.support.service import Service
@@ -222,6 +222,7 @@ def test_a_command_that_opens_the_store_says_what_it_needs(copies: dict[str, Cop
         assert err.count("\n") == 1
 
 
+@in_turn(2)
 def test_a_service_alone_has_no_agents_for_the_demonstration(
     copies: dict[str, Copy], tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import sqlalchemy as sa
 from tests.http.health.service_in_process import service_in_process
+from tests.support.depth import in_turn
 from tests.support.members import Member, new_member
 from tests.support.metrics.health_network import CLOSE_AFTER, HealthNetwork, a_network, at_fip
 from tests.support.people.console import reader
@@ -94,6 +95,7 @@ def test_a_storm_is_one_email_to_who_reads_all_of_it(network: HealthNetwork) -> 
     assert alarms_to(network, deaf) == []
 
 
+@in_turn(2)
 def test_quiet_hours_hold_alarms_back_until_their_end(network: HealthNetwork) -> None:
     local = network.aas[0].now().astimezone(INDIA)
     night = {
@@ -219,6 +221,7 @@ def proven_webhook(network: HealthNetwork, fip_id: str, sink: WebhookSink) -> tu
     return email, link, key
 
 
+@in_turn(1)
 def test_a_webhook_of_the_public_gets_the_news_until_it_says_that_it_is_gone(
     network: HealthNetwork,
 ) -> None:

@@ -19,6 +19,7 @@ from tests.docs.follow import follow
 from tests.docs.guides import monitor_the_network
 from tests.docs.left_out import is_left_out
 from tests.support.alarm_network import Network
+from tests.support.depth import in_turn
 from tests.support.documents.blocks import blocks_of
 from tests.support.http_clients import NO_TLS
 from tests.support.members import Member, new_member
@@ -275,12 +276,14 @@ def subscriber(network: HealthNetwork, fip_id: str) -> tuple[str, str]:
     return email, link
 
 
+@in_turn(0)
 def test_a_fiu_gets_webhook_messages_about_the_fips_that_it_names(reported: Reported) -> None:
     assert reported.hook["fips"] == [reported.fip_id]
     assert len(reported.posted) == 2
     assert {one.data["data"]["entityId"] for one in reported.posted} == {reported.fip_id}
 
 
+@in_turn(0)
 def test_the_public_gets_what_it_subscribed_to_until_it_ends_it(
     network: HealthNetwork, reported: Reported
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.http.health.service_in_process import service_in_process
 from tests.support.alarm_network import Network, as_entity
+from tests.support.depth import in_turn
 from tests.support.members import Member, new_member
 from tests.support.metrics.health_network import CLOSE_AFTER, a_network
 from tests.support.people.console import Reader, reader
@@ -62,6 +63,7 @@ def signed_in(network: Network, person: Operator | Member) -> Reader:
     return browser
 
 
+@in_turn(3)
 def test_each_person_chooses_email_or_their_own_webhook_both_or_neither(network: Network) -> None:
     service = network.service
     people = {name: new_operator(service, "health") for name in ("webhook", "both", "none")}

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from tests.storage.metrics.summed_store import DAY, HOUR, Truth, deliveries, examine, summed
-from tests.support.depth import examples
+from tests.support.depth import examples, in_turn
 from tests.support.metrics.metrics_payloads import request_metrics
 
 from mudra.jobs.metrics_jobs import settle_sums
@@ -33,6 +33,7 @@ _LONGER = (
 )
 
 
+@in_turn(2)
 @pytest.mark.deeper
 def test_sums_of_nine_days_equal_a_plain_recount_whatever_came_when(in_store):
     @settings(max_examples=examples(2), deadline=None)

@@ -18,7 +18,7 @@ from tests.storage.metrics.summed_store import (
     examine,
     summed,
 )
-from tests.support.depth import examples
+from tests.support.depth import examples, in_turn
 from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
 
 from mudra.metrics.payload.catalogue import WINDOW
@@ -43,6 +43,7 @@ def test_sums_equal_a_plain_recount_whatever_came_when(in_store):
     recounted()
 
 
+@in_turn(1)
 @pytest.mark.deeper
 def test_windows_of_the_last_hours_equal_a_plain_recount_whatever_came_when(in_store):
     @settings(max_examples=examples(2), deadline=None)
