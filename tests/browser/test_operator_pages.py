@@ -160,6 +160,7 @@ def test_a_key_on_any_page_leads_to_the_search(visit: Visit, operator: Operator)
     expect(page.get_by_role("link", name="Board").last).to_be_visible()  # a page seen before
 
 
+@pytest.mark.slow
 def test_a_form_outlives_the_session_that_it_was_typed_in(visit: Visit, operator: Operator) -> None:
     sign_in(visit, operator)
     page = visit.page

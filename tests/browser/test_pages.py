@@ -104,8 +104,9 @@ def test_the_sandbox_shows_members_and_mails_and_moves_the_clock(tour: Visit) ->
     is_sound(tour)
 
     field = page.get_by_role("searchbox", name="Filter Members")
-    field.fill(entity_id)  # the table has a page for each thirty
-    page.keyboard.press("Enter")
+    if field.count():  # by other tests' members the table has more than a page
+        field.fill(entity_id)
+        page.keyboard.press("Enter")
     expect(page.get_by_role("cell", name=entity_id)).to_be_visible()
     page.goto(f"{tour.service.root}/")
     page.get_by_text(f"to {email}").click()

@@ -16,6 +16,7 @@ import pytest
 import sqlalchemy as sa
 from tests.cli.metrics_commands import Opened, opened
 from tests.storage.metrics.summed_store import DAY, HOUR, Truth
+from tests.support.depth import with_every_change
 from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
 
 from mudra.jobs.metrics_jobs import settle_sums
@@ -139,7 +140,7 @@ def by_key(rows):
     return found
 
 
-@pytest.mark.parametrize("grain", ["window", "hour", "day"])
+@pytest.mark.parametrize("grain", with_every_change(["day"], ["window", "hour", "day"]))
 def test_a_file_has_the_sums_of_a_plain_recount(store: Opened, tmp_path, grain) -> None:
     done = store.shown(
         *("export", "--from", "2026-03-04", "--to", "2026-03-05", "--grain", grain),

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 from tests.support.database.own_postgres import own_postgres
+from tests.support.depth import with_every_change
 from tests.support.forked_command import run_mudra
 from tests.support.smtp_sink import SmtpSink, smtp_sink
 from typer.testing import CliRunner
@@ -158,13 +159,24 @@ def test_a_master_key_in_a_file_of_another_place_is_left_there(machine: Path, an
     assert found["MUDRA_SECURITY_CONTACT"] == "a@b.example"
 
 
+REFUSED = ("p%24a", "topsecret", "refuses the sign-in (535", "check user and password")
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "said", "way_out"),
-    [
-        ("p%24a", "topsecret", "refuses the sign-in (535", "check user and password"),
-        ("{port}", "{free}", "cannot be reached", "check scheme, host and port"),
-        ("{port}", "{port}?starttls=always", "STARTTLS extension not supported", "check scheme"),
-    ],
+    with_every_change(
+        [REFUSED],
+        [
+            REFUSED,
+            ("{port}", "{free}", "cannot be reached", "check scheme, host and port"),
+            (
+                "{port}",
+                "{port}?starttls=always",
+                "STARTTLS extension not supported",
+                "check scheme",
+            ),
+        ],
+    ),
 )
 def test_a_mail_server_that_cannot_be_used_is_named_with_all_else_done(
     machine: Path, answers: str, sink: SmtpSink, right: str, wrong: str, said: str, way_out: str
@@ -191,6 +203,7 @@ def test_a_mail_server_that_cannot_be_used_is_named_with_all_else_done(
     assert workers == "3"
 
 
+@pytest.mark.slow
 def test_a_second_run_tries_the_mail_server_again_and_sends_nothing(
     machine: Path, answers: str, sink: SmtpSink
 ) -> None:
@@ -275,6 +288,7 @@ def test_answers_that_others_may_read_are_refused(tmp_path: Path) -> None:
     assert "chmod 600" in done.stderr
 
 
+@pytest.mark.slow
 def test_without_a_file_it_asks(tmp_path: Path) -> None:
     typed = "https://tokens.example/iam\nchief@network.example\n\n\n"
     done = CliRunner().invoke(app, ["setup", "--to", str(tmp_path)], input=typed)

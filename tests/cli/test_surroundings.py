@@ -53,6 +53,7 @@ def payload(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "utf-16"])
 def test_any_encoding_of_a_terminal_shows_what_it_can(payload: Path, encoding: str) -> None:
     done = mudra("registry", "lint", payload, "--json", PYTHONIOENCODING=encoding, LC_ALL="C")
@@ -62,6 +63,7 @@ def test_any_encoding_of_a_terminal_shows_what_it_can(payload: Path, encoding: s
     assert HINDI in found["findings"][0]["problem"]
 
 
+@pytest.mark.slow
 def test_a_file_gets_utf_8_whatever_the_locale(payload: Path) -> None:
     done = mudra("registry", "lint", payload, LC_ALL="en_US.ISO-8859-1", PYTHONUTF8="0")
 
@@ -84,6 +86,7 @@ def test_an_output_that_is_full_or_closed_is_a_sentence(payload: Path) -> None:
     assert closed.stderr == b""
 
 
+@pytest.mark.slow
 def test_a_reader_that_ends_is_not_the_fault_of_the_log(tmp_path: Path) -> None:
     config, log = tmp_path / "agent.toml", tmp_path / "fips.json"
     config.write_text(
@@ -135,6 +138,7 @@ def test_an_account_without_a_home_directory_gets_the_way_out(words: list[str]) 
     assert "set MUDRA_CONFIG_DIR to a folder" in sentence(done, 3)
 
 
+@pytest.mark.slow
 def test_a_byte_order_mark_is_no_part_of_what_is_read(tmp_path: Path) -> None:
     entry, utf_16 = tmp_path / "entry.json", tmp_path / "utf-16.json"
     entry.write_bytes(json.dumps(fip()).encode("utf-8-sig"))

@@ -110,19 +110,29 @@ def _clean() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
 
 
-@pytest.fixture(scope="module")
-def copies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Copy]:
-    """The wheel in an environment for each extra, with the locked versions."""
-    folder = tmp_path_factory.mktemp("copies")
-    _shell(f"{UV} build --quiet --wheel --out-dir {folder}/dist")
-    for extra in EXTRAS:
-        home, option = folder / (extra or "base"), f"--extra {extra}" if extra else ""
+class Copies(dict[str, Copy]):
+    """The wheel in an environment for each extra that is asked for, with the locked versions."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+        _shell(f"{UV} build --quiet --wheel --out-dir {folder}/dist")
+
+    def __missing__(self, extra: str) -> Copy:
+        home, option = self._folder / (extra or "base"), f"--extra {extra}" if extra else ""
         _shell(
             f"UV_PROJECT_ENVIRONMENT={home} {UV} sync --quiet --frozen --no-dev {option}"
             f" --no-install-project --link-mode symlink --python {sys.executable} && "
-            f"{UV} pip install --quiet --no-deps --python {home} {folder}/dist/*.whl"
+            f"{UV} pip install --quiet --no-deps --python {home} {self._folder}/dist/*.whl"
         )
-    return {extra: Copy(folder / (extra or "base") / "bin") for extra in EXTRAS}
+        self[extra] = Copy(home / "bin")
+        return self[extra]
+
+
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Copies:
+    """The copies, made when they are asked for."""
+    return Copies(tmp_path_factory.mktemp("copies"))
 
 
 def _shell(script: str) -> None:
@@ -212,6 +222,7 @@ def test_a_command_that_opens_the_store_says_what_it_needs(copies: dict[str, Cop
         assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_service_alone_has_no_agents_for_the_demonstration(
     copies: dict[str, Copy], tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 from tests.docs.follow import COMPILED, Fill, follow
 from tests.docs.keycloak import Realm, client
 from tests.docs.left_out import is_left_out
+from tests.support.depth import part, with_every_change
 from tests.support.documents.blocks import ROOT, Block, blocks_of
 from tests.support.programs import program
 from tests.support.registry.registry_payloads import fip, older
@@ -26,6 +27,8 @@ PAGES = [
     "docs/how-to/go-live.md",
     "docs/explanation/percentiles.md",
 ]
+ALWAYS = ["docs/tutorials/first-token.md", "docs/tutorials/first-registration.md"]
+"""What each newcomer begins with; of the others a fifth runs with every change, others each day."""
 INSTALLED = "docs/tutorials/first-window.md"
 """Here each `mudra` is the installed program, in a process of its own."""
 
@@ -54,7 +57,9 @@ def uncompiled(page: str, *compiled: str) -> list[Block]:
     return kept
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page).stem)
+@pytest.mark.parametrize(
+    "page", with_every_change([*ALWAYS, *part(PAGES, 0)], PAGES), ids=lambda page: Path(page).stem
+)
 def test_a_tutorial_works_word_by_word(page: str, sandbox: Service, tmp_path: Path) -> None:
     blocks = uncompiled(page)
     if any(block.kind == "js" for block in blocks):

@@ -4,6 +4,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -62,25 +63,32 @@ def filled_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+def a_copy(filled_server: str) -> str:
+    """Make a database of 1.0.0 with metrics; gives its address."""
+    name = f"old_{next(_numbers)}"
+    as_superuser(
+        filled_server.replace(f"/{DATABASE}?", "/template1?"),
+        f"CREATE DATABASE {name} TEMPLATE {DATABASE}",
+    )
+    return filled_server.replace(f"/{DATABASE}?", f"/{name}?")
+
+
 @pytest.fixture
 def copy_of_old(filled_server: str) -> Callable[[], str]:
     """Makes databases of 1.0.0 with metrics; gives the address of each."""
-
-    def copied() -> str:
-        name = f"old_{next(_numbers)}"
-        as_superuser(
-            filled_server.replace(f"/{DATABASE}?", "/template1?"),
-            f"CREATE DATABASE {name} TEMPLATE {DATABASE}",
-        )
-        return filled_server.replace(f"/{DATABASE}?", f"/{name}?")
-
-    return copied
+    return partial(a_copy, filled_server)
 
 
 @pytest.fixture
 def url(copy_of_old: Callable[[], str]) -> str:
     """The address of a database of 1.0.0 with metrics."""
     return copy_of_old()
+
+
+@pytest.fixture(scope="module")
+def rows(filled_server: str) -> list[Block]:
+    """All blocks of a database that was upgraded as it was."""
+    return upgraded(a_copy(filled_server))
 
 
 def drop_old_reports(url: str) -> None:
@@ -137,9 +145,7 @@ def test_reports_and_sums_are_those_of_before(url: str) -> None:
     assert left == (0,)
 
 
-def test_calls_that_are_not_good_are_stored_besides(url: str) -> None:
-    rows = upgraded(url)
-
+def test_calls_that_are_not_good_are_stored_besides(rows: list[Block]) -> None:
     found, sums = not_good(rows), new_sums(rows)
     calls = {
         key: one
@@ -163,12 +169,11 @@ def test_calls_that_are_not_good_are_stored_besides(url: str) -> None:
 
 
 def test_percentiles_of_old_sums_are_near_those_of_their_reports(
-    copy_of_old: Callable[[], str],
+    rows: list[Block], url: str
 ) -> None:
-    of_reports, of_rows = copy_of_old(), copy_of_old()
-    drop_old_reports(of_rows)
+    drop_old_reports(url)
 
-    percentiles = [percentiles_of(upgraded(url), FIRST) for url in (of_reports, of_rows)]
+    percentiles = [percentiles_of(found, FIRST) for found in (rows, upgraded(url))]
 
     assert percentiles[0].keys() == percentiles[1].keys()
     assert len(percentiles[0]) > 500
@@ -239,14 +244,13 @@ def test_sums_over_all_aas_of_the_last_windows_are_to_be_made(url: str) -> None:
 
 
 def test_hours_and_days_are_those_of_utc_whatever_the_zone_of_the_database(
-    copy_of_old: Callable[[], str],
+    rows: list[Block], url: str
 ) -> None:
-    expected, url = upgraded(copy_of_old()), copy_of_old()
     with psycopg.connect(url, autocommit=True) as connection:
         name = connection.info.dbname
         connection.execute(f"ALTER DATABASE {name} SET timezone TO 'Asia/Kolkata'".encode())
 
-    assert without_versions(upgraded(url)) == without_versions(expected)
+    assert without_versions(upgraded(url)) == without_versions(rows)
 
 
 STOP = """

@@ -21,6 +21,7 @@ WEEKS = 5
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with service_in_process(tmp_path_factory.mktemp("capacity") / "data") as running:
+        running.judges = False
         yield running
 
 

@@ -102,6 +102,8 @@ def test_a_step_with_few_members_is_hidden_from_all(weeks: Weeks) -> None:
     first = weeks.windows[0] - timedelta(days=21)
     answer = own(weeks, 0, week=f"{first:%G-W%V}")
 
+    by_command = weeks.service.cli("health", "compare", "AA", "--week", f"{first:%G-W%V}").stdout
+    assert by_command.count("hidden") == 3 * len(answer.json()["measures"])
     for one in answer.json()["measures"]:
         assert (one["quartiles"], one["place"], one["mine"]) == (None, None, None)
         assert one["group"] == "fewer than 6"

@@ -21,6 +21,7 @@ from sqlalchemy.engine import Engine
 from tests.faults.statements.world import AA, ADMINS, DEPUTY, PASSWORD, STAFF, set_up
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.template_database import prepare
+from tests.support.depth import with_every_change
 from tests.support.in_process import InProcess, in_process
 from tests.support.metrics.metrics_payloads import as_value, request_metrics
 from tests.support.people.console import Reader
@@ -226,7 +227,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield found
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", with_every_change(["matrix"], PAGES))
 def test_what_many_readers_ask_for_is_made_once_until_a_report_comes(
     served: Served, name: str
 ) -> None:
@@ -257,7 +258,7 @@ def test_each_reader_of_a_matrix_has_their_own_name_and_word(served: Served) -> 
     assert set(_WORD.findall(own.text)).isdisjoint(_WORD.findall(others.text))
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", with_every_change(["lines"], PAGES))
 def test_a_reader_has_time_to_wait_for_what_another_readers_page_makes(
     served: Served, name: str
 ) -> None:

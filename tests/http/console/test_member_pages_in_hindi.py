@@ -79,6 +79,7 @@ def test_every_page_of_the_menu_is_in_hindi(service: Service) -> None:
         whole(browser.get(at(member, item.word)), member.entity_id, *programs)
 
 
+@pytest.mark.slow
 def test_the_pages_that_a_fip_has_alone_are_in_hindi(service: Service) -> None:
     member = new_member(service, "FIP")
     browser = hindi(member)
@@ -86,6 +87,7 @@ def test_the_pages_that_a_fip_has_alone_are_in_hindi(service: Service) -> None:
         whole(browser.get(at(member, item.word)), member.entity_id)
 
 
+@pytest.mark.slow
 def test_the_health_of_an_aa_is_in_hindi_and_its_file_is_not(service: Service) -> None:
     aa = pushing_aa(service)
     assert aa.push(aa.requests(fips=2)).status_code == 200
@@ -104,6 +106,7 @@ def test_the_health_of_an_aa_is_in_hindi_and_its_file_is_not(service: Service) -
     assert (wrong.status_code, '<p role="alert"><span lang="en">' in whole(wrong)) == (400, True)
 
 
+@pytest.mark.slow
 def test_a_fiu_chooses_its_fips_in_hindi_and_a_fip_has_no_reports(service: Service) -> None:
     fiu, fip = new_member(service, "FIU"), new_member(service, "FIP")
     browser, page = hindi(fiu), at(fiu, "health")
@@ -148,6 +151,7 @@ def test_the_page_of_the_secret_answers_every_act_in_hindi(service: Service) -> 
     assert file.startswith("\ufeffAddress,Tokens,Last used")  # files are the same for all
 
 
+@pytest.mark.slow
 def test_a_refusal_is_in_the_language_of_its_page(service: Service) -> None:
     member, other = new_member(service), new_member(service)
     browser = hindi(member)
@@ -185,6 +189,7 @@ def test_the_account_page_answers_every_act_in_hindi(service: Service) -> None:
         assert words in whole(refused)
 
 
+@pytest.mark.slow
 def test_a_second_factor_is_set_up_and_removed_in_hindi(service: Service) -> None:
     member = new_member(service)
     browser = hindi(member)
@@ -205,6 +210,7 @@ def test_a_second_factor_is_set_up_and_removed_in_hindi(service: Service) -> Non
     assert "ऑथेंटिकेटर ऐप हटा दिया गया।" in after
 
 
+@pytest.mark.slow
 def test_the_page_of_people_answers_every_act_in_hindi(service: Service) -> None:
     member = new_member(service)
     browser, page = hindi(member), at(member, "people")
@@ -285,6 +291,7 @@ def test_the_registration_is_checked_and_submitted_in_hindi(service: Service) ->
     assert browser.get(f"{page}?export=versions").text.startswith("\ufeffVersion,Status,Submitted")
 
 
+@pytest.mark.slow
 def test_the_activity_is_in_hindi(service: Service) -> None:
     member = new_member(service)
     browser, page = hindi(member), at(member, "activity")
@@ -294,6 +301,7 @@ def test_the_activity_is_in_hindi(service: Service) -> None:
         assert words in shown
 
 
+@pytest.mark.slow
 def test_the_page_of_addresses_answers_every_act_in_hindi(service: Service) -> None:
     bare = new_member(service)
     assert "पंजीकरण में अपने पते जोड़ें" in whole(hindi(bare).get(at(bare, "addresses")))
@@ -313,12 +321,14 @@ def test_the_page_of_addresses_answers_every_act_in_hindi(service: Service) -> N
         assert words in whole(browser.get(done.headers["location"]))
 
 
+@pytest.mark.slow
 def test_programs_are_explained_in_hindi(service: Service) -> None:
     member = new_member(service)
     page = hindi(member).get(at(member, "try"))
     assert "2. टोकन पाएँ" in whole(page, "sh get_", "node get_", "java GetToken")
 
 
+@pytest.mark.slow
 def test_who_has_no_entity_any_more_is_informed_in_hindi(service: Service) -> None:
     member = new_member(service)
     browser, page = hindi(member), at(member, "people")
@@ -351,6 +361,7 @@ def test_the_pages_of_webhooks_answer_every_act_in_hindi(service: Service) -> No
         assert "न पहुँचे संदेश हटा दिए गए" in whole(browser.get(removed.headers["location"]))
 
 
+@pytest.mark.slow
 def test_the_page_of_faults_answers_every_act_in_hindi(service: Service) -> None:
     member = new_member(service)
     browser, page = hindi(member), at(member, "faults")

@@ -44,6 +44,9 @@ _NO_PROCESS: Final[Any] = None
 class ServiceInProcess(Service):
     """What tests use of a running service; its clients speak from one address."""
 
+    judges = True
+    """Whether windows are judged: after weeks without a job each takes a look of its own."""
+
     def __init__(self, served: InProcess, environment: dict[str, str]) -> None:
         settings = served.edge.dependencies.settings
         super().__init__(_NO_PROCESS, settings.issuer, settings.data_dir, environment)
@@ -107,7 +110,8 @@ class ServiceInProcess(Service):
         tx, status = dependencies.metrics_maintenance, dependencies.public_status
         async with self._one_at_a_time:
             self._is_woken = False
-            await detect_incidents(tx)
+            if self.judges:
+                await detect_incidents(tx)
             await StatusEmails(dependencies.transaction, dependencies.languages, status).write()
             for posted, pause, of_public in (
                 (post, pause_after, False),

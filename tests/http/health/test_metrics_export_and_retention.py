@@ -14,6 +14,7 @@ import psycopg
 import pyrage
 import pytest
 from tests.http.public_status import open_data
+from tests.support.depth import with_every_change
 from tests.support.members import new_member
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.people.console import reader
@@ -225,7 +226,11 @@ def test_the_public_sees_nothing_of_fewer_than_a_hundred_calls(own, aa):
     assert set(shown.values()) == {None}
 
 
-@pytest.mark.parametrize("days", [RECOUNTED_DAYS, 9], ids=["every night", "a day too many"])
+@pytest.mark.parametrize(
+    "days",
+    with_every_change([RECOUNTED_DAYS], [RECOUNTED_DAYS, 9]),
+    ids=["every night", "a day too many"],
+)
 def test_a_recount_leaves_sums_whose_reports_retention_has_dropped(own, aa, days):
     fip_id = f"BANK-{aa.aa_id}"
     own.advance("PT1H")

@@ -1,4 +1,4 @@
-"""Service levels on the public status: only where the operator says so, as the reports have them."""
+"""Service levels on the public status and in the league: only where the operator says so."""
 
 import csv
 import io
@@ -115,6 +115,33 @@ def test_all_see_what_each_fip_delivered_where_the_operator_says_so(
     until_shown(health_service, lambda: network.status(PAGE) == 404)
     assert network.status(DATA) == 404
     assert PAGE not in network.text("/status")
+
+
+def test_the_league_has_what_they_delivered_with_the_numbers_of_their_reports(
+    network: Published,
+) -> None:
+    worst, best = network.worst.entity_id, network.best.entity_id
+    network.say(league=True)
+
+    staff, admin = reader(network.service), reader(network.service)
+    assert staff.sign_in(network.noc.email).status_code == 303
+    assert admin.sign_in(network.worst.email).status_code == 303
+    own = f"/console/entity/{worst}/levels/league?month={network.month}"
+    page = admin.get(own).text
+    first_seen = admin.get(f"/console/entity/{worst}/levels/league").text
+    shown = f"/console/operator/levels/league?month={network.month}&export=places"
+    places = list(csv.DictReader(io.StringIO(staff.get(shown).content.decode("utf-8-sig"))))
+    network.say(league=False)
+
+    ours = [one for one in places if one["Entity ID"] in {worst, best}]
+    assert [one["Entity ID"] for one in ours] == [best, worst]
+    assert int(ours[0]["Place"]) < int(ours[1]["Place"])
+    assert float(ours[1]["Availability, %"]) < float(ours[0]["Availability, %"])
+    assert ours[1]["Availability, %"] in page
+    assert f'<option value="{network.month}" selected>' in first_seen
+    assert ours[1]["Availability, %"] in first_seen
+    assert all(one["Entity ID"] in page for one in ours)
+    assert admin.get(own).status_code == 404
 
 
 def test_what_is_disputed_is_marked_and_a_decision_shows_the_next_version(

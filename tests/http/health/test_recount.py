@@ -24,7 +24,7 @@ from tests.http.health.recount_of_days import (
 )
 from tests.http.health.service_in_process import service_in_process
 from tests.http.public_status import open_data, until_shown
-from tests.support.depth import examples
+from tests.support.depth import DEEP, examples
 from tests.support.members import new_member
 from tests.support.metrics.health_network import a_network
 from tests.support.metrics.recounted import (
@@ -47,9 +47,12 @@ LATELY = 16_000
 """Cells that are kept: of more than a day."""
 FEED_CODES = {"consent": "cns", "fi_request": "fireq", "fi_fetch": "fif"}
 """The types that the network is called by, by their names in the feed."""
-_PLAYED = os.environ.get(SITUATIONS, f"0 {examples(1)}")
+_PLAYED = os.environ.get(SITUATIONS, f"0 {examples(1) if DEEP else 0}")
 _FOUND_A_FAULT = (172,)
-"""FI requests fail, then none, then they fail again: a whole FIP was blamed for one API."""
+"""FI requests fail, then none, then they fail again: a whole FIP was blamed for one API.
+
+These run with every change, as they always pass through more than one made at random.
+"""
 
 
 @pytest.fixture(scope="module")

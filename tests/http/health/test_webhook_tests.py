@@ -5,6 +5,7 @@ from typing import Any
 import httpx2
 import pytest
 from tests.support.alarm_network import as_entity
+from tests.support.depth import with_every_change
 from tests.support.members import Member, new_member
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
@@ -58,7 +59,7 @@ def hooks_of_network(operator: Operator) -> Hooks:
     return Hooks(operator.client, url, operator.headers)
 
 
-@pytest.mark.parametrize("whose", ["member", "person", "network"])
+@pytest.mark.parametrize("whose", with_every_change(["network"], ["member", "person", "network"]))
 def test_a_webhook_that_is_added_again_has_no_tests_of_its_own(
     service: Service, whose: str
 ) -> None:

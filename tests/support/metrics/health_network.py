@@ -151,17 +151,21 @@ class HealthNetwork:
         )
 
     def settled(self) -> None:
-        """Wait until the last reported window is evaluated, and what came late."""
+        """Wait until the last reported window is evaluated, and what came late.
+
+        While an AA is silent a window waits minutes for its report: the clock takes longer steps.
+        """
 
         async def is_evaluated(dependencies: Dependencies) -> bool:
             async with dependencies.database.transaction() as transaction:
                 found = await transaction.connection.scalar(_EVALUATED, {"last": self.reported_to})
                 return found is True
 
-        self.in_time(lambda: self.service.in_store(is_evaluated))
+        step = "PT20S" if self.silent else "PT1S"
+        self.in_time(lambda: self.service.in_store(is_evaluated), step)
 
-    def in_time(self, condition: Callable[[], bool]) -> None:
-        """Wait for what jobs do one after the other: a second of the clock wakes them, now and then.
+    def in_time(self, condition: Callable[[], bool], step: str = "PT1S") -> None:
+        """Wait for what jobs do one after the other: a step of the clock wakes them, now and then.
 
         It wakes a dozen of them, whose work takes longer than a look at the condition.
         """
@@ -172,7 +176,7 @@ class HealthNetwork:
             if condition():
                 return True
             if time.monotonic() >= woken + _WAKE_EVERY_S:
-                self.service.advance("PT1S")
+                self.service.advance(step)
                 woken = time.monotonic()
             return False
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from tests.storage.metrics.summed_store import AFTER, DAY, HOUR
+from tests.support.depth import with_every_change
 from tests.support.metrics.metrics_payloads import request_metrics
 
 from mudra.metrics.payload.catalogue import WINDOW
@@ -51,7 +52,7 @@ def test_sums_that_nothing_changes_keep_their_mark(in_store):
     assert [one.reports for one in first[None].reports] == [2, 2]
 
 
-@pytest.mark.parametrize("window", [BEFORE, SUMMED, TODAY])
+@pytest.mark.parametrize("window", with_every_change([SUMMED], [BEFORE, SUMMED, TODAY]))
 def test_a_report_changes_the_mark_at_once_and_for_good(in_store, window):
     async def act(store):
         await filled(store)

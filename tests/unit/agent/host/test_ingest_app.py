@@ -10,6 +10,7 @@ import zlib
 import httpx2
 import pytest
 import zstandard
+from tests.support.depth import with_every_change
 from tests.support.manual_clock import MovedClock
 
 from mudra.agent.host.ingest_app import Health, IngestApp
@@ -97,7 +98,7 @@ def test_of_an_array_the_valid_events_are_recorded_and_the_others_rejected() -> 
     assert len(recorded) == 1
 
 
-@pytest.mark.parametrize("of", ["route", "method"])
+@pytest.mark.parametrize("of", with_every_change(["route"], ["route", "method"]))
 def test_paths_of_any_length_that_do_not_count_take_no_memory(of: str) -> None:
     """Anyone who reaches an AA chooses the paths of its calls: 20 MB of them are not kept."""
     context = SourceContext(MovedClock())
