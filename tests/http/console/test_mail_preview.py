@@ -1,6 +1,7 @@
 """The text of an email on the operators' page: all of it but what its recipient alone may use."""
 
 from html import unescape
+from uuid import uuid4
 
 from tests.support.mailbox import latest_link, mails
 from tests.support.members import new_member, onboard
@@ -33,6 +34,22 @@ def test_an_operator_reads_an_email_without_its_link(service: Service) -> None:
     assert "not sent: no mail server is configured" in shown
     for page in (listed, table):
         assert ">sent<" not in page
+
+
+def test_an_email_names_all_who_got_it(service: Service) -> None:
+    member, backup = new_member(service), f"backup-{uuid4()}@bank.example"
+    browser = reader(service)
+    browser.sign_in(new_operator(service, "members").email)
+    page = f"/console/operator/members/{member.entity_id}"
+    assert browser.act(page, f"{page}/contact", email=backup, phone="").status_code == 303
+    assert member.reset().status_code == 200
+    service.wait_until(lambda: any("secret" in one["subject"] for one in mails(service, backup)))
+    (sent,) = (one for one in mails(service, backup) if "secret" in one["subject"])
+
+    shown = browser.get(f"{MAILS}/{sent['id']}").text.replace("<wbr>", "")
+
+    assert "Recipients</dt>" in shown
+    assert f"{backup}, {member.email}" in shown
 
 
 def test_only_operators_for_members_read_emails(service: Service) -> None:

@@ -1,5 +1,7 @@
 """The pages about one member lead to each other, as far as the reader's scopes open them."""
 
+import uuid
+
 from tests.support.members import new_member
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
@@ -20,10 +22,28 @@ def test_a_member_leads_to_its_health_and_audit_and_back(service: Service) -> No
 
     from_member, from_health = boss.get(member).text, boss.get(health).text
 
-    for path in (health, operator_path(f"audit?entity={bank}")):
+    delivered = (operator_path(f"levels?entity={bank}"), operator_path(f"disputes?of={bank}"))
+    for path in (health, operator_path(f"audit?entity={bank}"), *delivered):
         assert f'<a href="{path}">' in from_member
         assert boss.get(path).status_code == 200
     assert f'<a href="{member}">Member and admins</a>' in from_health
+
+
+def test_a_member_s_maintenance_names_what_the_operator_announces_of_it(service: Service) -> None:
+    noc, title = new_operator(service, "health"), f"Work {uuid.uuid4()}"
+    bank, other = new_member(service, "FIP"), new_member(service, "FIP")
+    made = noc.post("/announcements", title=title, text="At night.", fipIds=[bank.entity_id])
+    assert made.status_code == 200, made.text
+    shown = {}
+    for member in (bank, other):
+        browser = reader(service)
+        assert browser.sign_in(member.email, member.password).status_code == 303
+        page = browser.get(f"/console/entity/{member.entity_id}/maintenance").text
+        shown[member.entity_id] = title in page
+    ended = noc.post(f"/announcements/{made.json()['announcement']['announcementId']}/end")
+
+    assert shown == {bank.entity_id: True, other.entity_id: False}
+    assert ended.status_code == 200
 
 
 def test_what_the_scopes_do_not_open_is_not_offered(service: Service) -> None:
