@@ -70,7 +70,6 @@ def test_many_entries_are_imported_resumed_and_mirrored(service_of_two: Service,
     assert set_hash(lines) == page["hash"]
 
 
-@pytest.mark.slow
 def test_without_a_service_a_directory_goes_in_and_comes_out_the_same(stopped: Service, tmp_path):
     file, out, again = tmp_path / "in.json", tmp_path / "out.json", tmp_path / "again.json"
     payloads = [older(fip(number)) for number in range(4)] + [fiu(9)]

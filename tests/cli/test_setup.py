@@ -203,7 +203,6 @@ def test_a_mail_server_that_cannot_be_used_is_named_with_all_else_done(
     assert workers == "3"
 
 
-@pytest.mark.slow
 def test_a_second_run_tries_the_mail_server_again_and_sends_nothing(
     machine: Path, answers: str, sink: SmtpSink
 ) -> None:
@@ -288,7 +287,6 @@ def test_answers_that_others_may_read_are_refused(tmp_path: Path) -> None:
     assert "chmod 600" in done.stderr
 
 
-@pytest.mark.slow
 def test_without_a_file_it_asks(tmp_path: Path) -> None:
     typed = "https://tokens.example/iam\nchief@network.example\n\n\n"
     done = CliRunner().invoke(app, ["setup", "--to", str(tmp_path)], input=typed)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.depth import with_every_change
 from tests.support.registry.registry_payloads import fip
 from tests.support.until import PATIENCE_S
 
@@ -53,8 +54,7 @@ def payload(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("encoding", ["ascii", "utf-16"])
+@pytest.mark.parametrize("encoding", with_every_change(["ascii"], ["ascii", "utf-16"]))
 def test_any_encoding_of_a_terminal_shows_what_it_can(payload: Path, encoding: str) -> None:
     done = mudra("registry", "lint", payload, "--json", PYTHONIOENCODING=encoding, LC_ALL="C")
 
@@ -63,7 +63,6 @@ def test_any_encoding_of_a_terminal_shows_what_it_can(payload: Path, encoding: s
     assert HINDI in found["findings"][0]["problem"]
 
 
-@pytest.mark.slow
 def test_a_file_gets_utf_8_whatever_the_locale(payload: Path) -> None:
     done = mudra("registry", "lint", payload, LC_ALL="en_US.ISO-8859-1", PYTHONUTF8="0")
 
@@ -86,7 +85,6 @@ def test_an_output_that_is_full_or_closed_is_a_sentence(payload: Path) -> None:
     assert closed.stderr == b""
 
 
-@pytest.mark.slow
 def test_a_reader_that_ends_is_not_the_fault_of_the_log(tmp_path: Path) -> None:
     config, log = tmp_path / "agent.toml", tmp_path / "fips.json"
     config.write_text(

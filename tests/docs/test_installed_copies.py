@@ -222,7 +222,6 @@ def test_a_command_that_opens_the_store_says_what_it_needs(copies: dict[str, Cop
         assert err.count("\n") == 1
 
 
-@pytest.mark.slow
 def test_a_service_alone_has_no_agents_for_the_demonstration(
     copies: dict[str, Copy], tmp_path: Path
 ) -> None:
