@@ -118,7 +118,6 @@ def test_every_pattern_is_one_of_ecma(document: Path, client: Path) -> None:
     assert not any(r"\\Z" in pattern for pattern in patterns)
 
 
-@pytest.mark.slow
 def test_a_generated_client_gets_a_token_pushes_registers_and_reads(
     client: Path, own: Service
 ) -> None:

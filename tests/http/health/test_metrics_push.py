@@ -203,7 +203,6 @@ def test_receipts_show_gaps_late_windows_and_pages(service, aa):
     assert pages == [r["receiptId"] for r in shown["receipts"]]
 
 
-@pytest.mark.slow
 def test_too_many_pushes_of_a_tag_are_answered_when_to_come_back(aa):
     """A backlog of 72 hours goes through at once, what comes beyond it waits."""
     payload = msgspec.json.encode(aa.requests(fips=0))
