@@ -63,8 +63,8 @@ def test_the_step_that_loses_most_has_the_largest_figure_of_its_column(weeks: We
     named = [number for row, number in zip(rows, lost, strict=True) if "loses most" in row]
     assert len(rows) == 7
     assert [float(one[1]) for one in named if one] == [max(float(one[1]) for one in lost if one)]
-    places = re.findall(r'data-label="(Above network, points|Discovery)" class="(\S+)[ "]', shown)
-    assert {*places} == {("Above network, points", "figure-cell"), ("Discovery", "more-cell")}
+    places = re.findall(r'data-label="(Points above|Discovery)" class="(\S+)[ "]', shown)
+    assert {*places} == {("Points above", "figure-cell"), ("Discovery", "more-cell")}
 
 
 def test_the_worst_step_of_a_fip_is_the_same_in_the_list_and_on_its_page(weeks: Weeks) -> None:
@@ -81,7 +81,7 @@ def test_the_worst_step_of_a_fip_is_the_same_in_the_list_and_on_its_page(weeks: 
 
     assert any(one["Worst step"] for one in rows.values())
     for fip_id, page in said.items():
-        step, points = rows[fip_id]["Worst step"], rows[fip_id]["Above network, points"]
+        step, points = rows[fip_id]["Worst step"], rows[fip_id]["Points above"]
         if step:
             assert f"{step} loses {points} points more than the network: " in page
             assert f"{step} worst step" in page

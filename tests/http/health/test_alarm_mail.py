@@ -141,8 +141,10 @@ def test_operators_hear_of_what_breaks_and_of_what_no_one_takes(network: HealthN
     assert unowned(network, usual) == []
     network.windows(3, fault)
     network.in_time(lambda: len(unowned(network, usual)) == 1)
+    assert in_notifications(network, usual) == [["no owner"]]
     network.windows(CLOSE_AFTER)
     network.settled()
+    assert in_notifications(network, usual) == [["over after 1 h"], []]
 
     opened = alarms_to(network, usual)[0]["text"]
     (page,) = re.findall(r"\S+/console/operator/incidents/\S+", opened)
@@ -155,6 +157,18 @@ def test_operators_hear_of_what_breaks_and_of_what_no_one_takes(network: HealthN
     assert [len(unowned(network, one)) for one in (fetches, consents, deaf)] == [1, 0, 0]
     assert len(alarms_to(network, fetches)) == 2
     assert [network.mails_to(one.email)[1:] for one in (consents, deaf, members)] == [[], [], []]
+
+
+def in_notifications(network: HealthNetwork, person: Operator) -> list[list[str]]:
+    """How its incident is now, as the page of each alarm to this person says it."""
+    browser = reader(network.service)
+    assert browser.sign_in(person.email).status_code == 303
+    states = re.compile("no owner|taken|over after [0-9a-z ]+")
+    pages = [
+        browser.get(f"/console/account/notifications/{one['id']}").text
+        for one in alarms_to(network, person)
+    ]
+    return [states.findall(one.partition("</h1>")[0].partition("<h1")[2]) for one in pages]
 
 
 def unowned(network: HealthNetwork, person: Operator) -> list[dict[str, Any]]:

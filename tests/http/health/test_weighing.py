@@ -210,5 +210,5 @@ def test_operators_see_what_most_aas_see(reported: dict[str, str], staff: Staff,
 
     assert staff.statuses[fip_id] == alone[fip_id] == {status}
     is_disputed = "liar" in case or "colluding" in case
-    assert ("otherwise than most AAs do" in page) is is_disputed
+    assert ("differently from most AAs" in page) is is_disputed
     assert is_disputed or status.lower() in page

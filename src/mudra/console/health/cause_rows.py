@@ -110,7 +110,7 @@ def _row(
         _what(incident, state, never_reported, names),
         subject_ids(incident.subject),
         severity_of(incident),
-        _apis(incident, reach.apis),
+        apis_counted(incident, reach.apis),
         _affected(incident, reach, names),
         reach.calls_a_minute,
         incident.began,
@@ -136,7 +136,7 @@ def apis_text(incident: Incident, affected: Sequence[str]) -> str:
     return ", ".join(map(api_names, codes))
 
 
-def _apis(incident: Incident, affected: Sequence[str]) -> str:
+def apis_counted(incident: Incident, affected: Sequence[str]) -> str:
     """Returns the names of the APIs; of many how many they are: the incident's page names them."""
     codes = codes_of(incident.subject) or affected
     text = apis_text(incident, affected)

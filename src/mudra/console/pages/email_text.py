@@ -20,7 +20,6 @@ _LABELS: Final = (
     (re.compile(r"/health"), translatable("Open the page Health")),
     (re.compile(r"/account"), translatable("Open your account")),
 )
-_WHERE: Final = translatable("All steps, files and deadlines are here:")
 _OTHERWISE: Final = translatable("Open the console")
 
 
@@ -74,11 +73,22 @@ def pieces(text: str) -> list[Piece]:
 
 
 def paragraphs(text: str) -> list[list[Piece]]:
-    """Splits the text of an email into its paragraphs, each of pieces."""
+    """Splits the text of an email into its paragraphs, each of pieces.
+
+    A line that only announces the address below it is left out: its button says it.
+    """
     found = [pieces(one) for one in text.strip().split("\n\n") if one.strip()]
-    # The button below says it.
-    said = gettext(_WHERE)
-    return [one for one in found if len(one) > 1 or one[0].text.strip() != said]
+    pairs = zip(found, [*found[1:], []], strict=True)
+    return [one for one, after in pairs if not (_announces(one) and _is_button(after))]
+
+
+def _announces(paragraph: list[Piece]) -> bool:
+    text = paragraph[0].text.strip()
+    return len(paragraph) == 1 and text.endswith(":") and "\n" not in text
+
+
+def _is_button(paragraph: list[Piece]) -> bool:
+    return len(paragraph) == 1 and bool(paragraph[0].path)
 
 
 def without_greeting(found: list[list[Piece]]) -> list[list[Piece]]:

@@ -31,6 +31,7 @@ from mudra.metrics.notifications.webhook import Event, NoSuchWebhook, Owner, Web
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.overview.mail_queue_store import MailQueue, NoSuchMail, QueuedMail
+from mudra.shared.mail.email_message import StoredEmail
 from mudra.storage.mail.outbox import Outbox
 
 NOTIFICATIONS: Final = f"{ACCOUNT}/notifications"
@@ -131,6 +132,7 @@ async def notification(page_context: PageContext, mail_id: FromPath[UUID]) -> Ou
             "title": _title(page_context, subject),
             "severity": severity_of(subject).lower(),
             "tone": severity_tone(subject),
+            "state_now": (await _states(page_context, [found])).get(found.mail_id, ("", "")),
             "paragraphs": without_greeting(paragraphs(found.email.shown)),
         },
     )
@@ -138,7 +140,8 @@ async def notification(page_context: PageContext, mail_id: FromPath[UUID]) -> Ou
 
 async def _notifications(page_context: PageContext) -> Sequence[Notification]:
     tx, user = page_context.tx, page_context.user
-    states = await _states(page_context)
+    latest = await tx.service(Outbox).mails(user.email, _MAX_ALARMS)
+    states = await _states(page_context, latest)
     rows = [
         _of_mail(one, _title(page_context, one.subject), states.get(one.mail_id, ("", "")))
         for one in await MailQueue(tx).to([user.email], _MAX_MAILS)
@@ -151,9 +154,10 @@ async def _notifications(page_context: PageContext) -> Sequence[Notification]:
     return rows
 
 
-async def _states(page_context: PageContext) -> Mapping[str, tuple[str, str]]:
-    """Returns how the incidents are now that the latest emails lead to, with tones, by email."""
-    mails = await page_context.tx.service(Outbox).mails(page_context.user.email, _MAX_ALARMS)
+async def _states(
+    page_context: PageContext, mails: Sequence[StoredEmail]
+) -> Mapping[str, tuple[str, str]]:
+    """Returns how the incidents are now that these emails lead to, with tones, by email."""
     about = {
         one.mail_id: found[1]
         for one in mails

@@ -31,7 +31,15 @@ from mudra.metrics.incidents.incident_change import (
     Updated,
     Withdrawn,
 )
-from mudra.metrics.incidents.subject import NO_NAMES, Names, in_sentence, in_title, text_of
+from mudra.metrics.incidents.subject import (
+    NO_NAMES,
+    Names,
+    aa_concerned,
+    fip_concerned,
+    in_sentence,
+    in_title,
+    text_of,
+)
 from mudra.metrics.rollup.percentage import failing_text
 
 _SYMPTOMS: Final = {
@@ -294,6 +302,24 @@ def timeline_lines(incident: Incident, names: Names = NO_NAMES) -> tuple[tuple[d
         lines.append((seen, _change_text(entry.change, was, entry.subject, names)))
         before = entry.subject
     return tuple(lines)
+
+
+def moved_from(incident: Incident, names: Names = NO_NAMES) -> tuple[datetime, str] | None:
+    """Returns when an incident was seen to be at other members than before, and where it was.
+
+    The latest such time; None of an incident that stayed. What it counts is of all its time.
+    """
+    found, before = None, incident.subject
+    for entry in incident.timeline:
+        was = entry.before or before
+        if entry is not incident.timeline[0] and _members(was) != _members(entry.subject):
+            found = seen_at(incident, entry), in_sentence(was, names)
+        before = entry.subject
+    return found
+
+
+def _members(subject: Subject) -> tuple[str | None, str | None]:
+    return aa_concerned(subject), fip_concerned(subject)
 
 
 def _change_text(change: TimelineChange, before: Subject, after: Subject, names: Names) -> str:

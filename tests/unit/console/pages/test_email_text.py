@@ -36,7 +36,10 @@ def test_the_severity_of_a_subject_is_apart_from_it() -> None:
 
 
 def test_a_page_leaves_the_greeting_out_and_has_a_link_alone_as_an_act() -> None:
-    text = "Hello a@b.example,\n\nIt is over.\n\nhttps://host.example/console/account\n"
+    text = (
+        "Hello a@b.example,\n\nIt is over.\n\nOpen your account here:\n\n"
+        "https://host.example/console/account\n"
+    )
 
     found = without_greeting(paragraphs(text))
 

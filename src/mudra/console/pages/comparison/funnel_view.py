@@ -247,7 +247,7 @@ def _share(stage: Stage, name: str, funnel: Callable[[R], Funnel]) -> Column[R]:
 
 def _is_bad(one: StepOfFunnel) -> bool:
     """Returns whether a step with enough calls loses more than the network's rule allows."""
-    return one.begun >= MIN_CALLS and 100 * (one.lost_share or 0) > _MUCH
+    return one.begun >= MIN_CALLS and (percentage(one.lost_share, 1) or 0) > _MUCH
 
 
 def facts_of(

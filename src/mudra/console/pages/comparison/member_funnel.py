@@ -32,7 +32,7 @@ from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 
 _USUAL: Final = "7d"
-_POINTS: Final = translatable("Above your total, points")
+_POINTS: Final = translatable("Points above")
 
 
 @page.get("/entity/{entity_id:str}/funnel", gate=READER)

@@ -41,7 +41,7 @@ from mudra.shared.refusal import Refusal
 
 _USUAL: Final = "7d"
 _MAX_OPEN: Final = 50
-_POINTS: Final = translatable("Above network, points")
+_POINTS: Final = translatable("Points above")
 HOME: Final = operator_path("funnel")
 
 

@@ -16,7 +16,7 @@ from mudra.console.framework.page import Fields
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
 from mudra.console.health.callable_members import members_at_cause
-from mudra.console.health.cause_rows import apis_text
+from mudra.console.health.cause_rows import apis_counted, apis_text
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import closes_after, state_now
@@ -64,6 +64,7 @@ from mudra.metrics.incidents.verdict import grounds, reach_of
 from mudra.metrics.notifications.alarm import (
     ambiguity,
     counted_text,
+    moved_from,
     timeline_lines,
 )
 from mudra.metrics.notifications.severity import severity_of
@@ -90,9 +91,8 @@ NOTICES: Final[Mapping[str, str]] = {
 
 
 class Side(Struct, frozen=True):
-    """A member to call: what it is in this incident, and how it is reached."""
+    """A member to call, and how it is reached."""
 
-    role: str
     member: MemberRow
     affected: bool
     """Whether the cause only affects it."""
@@ -261,7 +261,9 @@ def _verdict(
         "state_of": state_label,
         "path_of": operator_path_of,
         "reach": reach,
-        "apis": apis_text(found, reach.apis) if reach.apis else "",
+        "apis": apis_counted(found, reach.apis) if reach.apis else "",
+        "api_names": apis_text(found, reach.apis) if reach.apis else "",
+        "moved": moved_from(found, names),
         "runbook": settings.health_runbook.replace("{kind}", kind),
         "notice": gettext(NOTICES.get(page_context.query.get("told", ""), "")),
     }
@@ -352,12 +354,10 @@ async def _sides(
     hit = [end for row in rows if row.affected for end in (row.aa_id, row.fip_id)]
     in_order = sorted(_affected(found), key=lambda one: hit.index(one) if one in hit else len(hit))
     affected = in_order[: _MAX_CONTACTS - len(named)]
-    cause = translatable("at the cause") if len(named) == 1 else translatable("one end")
     search = MemberSearch(page_context.tx)
     return [
-        Side(translatable("affected") if is_affected else cause, row, is_affected)
+        Side(row, affected=entity_id not in named)
         for entity_id in (*named, *affected)
-        for is_affected in (entity_id not in named,)
         for row in await search.members(MemberFilter(entity_id=entity_id), "", 1)
     ]
 

@@ -105,7 +105,7 @@ _OF_AN_API: Final = (
     Column[ApiLine]("calls", translatable("Calls"), lambda line: line.row.requests, "number"),
     Column[ApiLine](
         "success",
-        translatable("Success, 24 h, %"),
+        translatable("Success, %"),
         lambda line: _one_place(line.row.success_percentage),
         "number",
     ),
