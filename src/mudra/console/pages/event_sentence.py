@@ -101,7 +101,9 @@ _DONE: Final[Mapping[EventName, str]] = {
     ),
     _E.OPERATOR_SIGN_IN_SUCCEED: translatable("%(actor)s signed in by single sign-on"),
     _E.OPERATOR_SIGN_IN_REFUSE: translatable("%(actor)s asked for what needs another scope"),
-    _E.METRICS_REPORT_ACCEPT: translatable("A report of %(entity)s was stored"),
+    _E.METRICS_REPORT_ACCEPT: translatable(
+        "A report of %(entity)s was stored, receipt %(receipt)s…"
+    ),
     _E.METRICS_REPORT_REFUSE: translatable("A report of %(entity)s was refused"),
     _E.METRICS_REPORT_REMOVE: translatable("%(actor)s removed a damaged report of %(entity)s"),
     _E.METRICS_HELD_REPORT_ADMIT: translatable("%(actor)s accepted a held report of %(entity)s"),
@@ -204,6 +206,7 @@ _DONE: Final[Mapping[EventName, str]] = {
     _E.SANDBOX_FAULT_OFF: translatable("%(actor)s switched a fault of %(entity)s off"),
 }
 _SHORTER: Final[Mapping[EventName, str]] = {
+    _E.METRICS_REPORT_ACCEPT: translatable("A report of %(entity)s was stored"),
     _E.USER_ACCOUNT_CHANGE: translatable("%(actor)s changed the account of %(person)s"),
     _E.ENTITY_STATUS_CHANGE: translatable("%(actor)s changed the status of %(entity)s"),
     _E.REGISTRY_ENTRY_SUBMIT: translatable(
@@ -266,6 +269,7 @@ _BY_FACT: Final[Mapping[tuple[EventName, str], Mapping[str, str]]] = {
         "dispute": translatable("%(actor)s withdrew a dispute of %(entity)s"),
         "comment": translatable("%(actor)s withdrew a comment of %(entity)s"),
     },
+    (_E.ENTITY_TOKEN_ISSUE, "count"): {"1": translatable("%(entity)s got an Entity Access Token")},
     (_E.LEVELS_BUDGET_ALARM, "outlook"): {
         "gone": translatable("An alarm was sent: an error budget of %(entity)s is used up"),
         "burning": translatable(
@@ -330,6 +334,8 @@ def _objects(row: AuditRow, entity: str, title: str) -> dict[str, str]:
     found = {"title": title} if title and "title" not in row.detail else {}
     if entity:
         found["incident" if is_of_incident(row) else "member"] = entity
+    if "receiptId" in row.detail:
+        found["receipt"] = str(row.detail["receiptId"])[:8]
     if row.event == _E.LEVELS_RULE_SET and "since" in row.detail:
         found["day"] = _day(date.fromisoformat(str(row.detail["since"])))
     if row.event == _E.LEVELS_REPORT_MAKE and {"start", "end"} <= row.detail.keys():
