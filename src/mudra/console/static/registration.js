@@ -163,7 +163,7 @@ function isCalm(path, item) {
 }
 
 function tell() {
-  const found = new Map(), missing = new Set();
+  const found = new Map(), missing = new Map();
   for (const item of findings.querySelectorAll("li[data-path]")) {
     const path = item.dataset.field;
     if (!path || !document.getElementById(`found-${path}`)) continue;
@@ -174,14 +174,18 @@ function tell() {
       name.replaceWith(link);
       link.append(name);
     }
-    if ("missing" in item.dataset) missing.add(path);
+    const says = item.querySelector(".says").textContent.trim();
+    if ("missing" in item.dataset) missing.set(path, says);
     if (isCalm(path, item)) continue;
     const row = item.dataset.row ? `${item.dataset.row}: ` : "";
-    found.set(path, [...(found.get(path) ?? []), row + item.querySelector(".says").textContent.trim()]);
+    found.set(path, [...(found.get(path) ?? []), row + says]);
   }
   for (const place of fields.querySelectorAll(".found")) {
     const path = place.id.replace("found-", "");
     place.closest(".field").classList.toggle("missing", missing.has(path));
+    const hint = document.getElementById(`hint-${path}`); // before one has come to the field
+    hint.textContent = found.has(path) ? "" : missing.get(path) ?? "";
+    hint.hidden = !hint.textContent;
     if (!unread.has(path)) say(path, found.get(path) ?? []);
   }
   if (unread.size) tellUnread();
