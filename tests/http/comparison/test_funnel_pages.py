@@ -115,11 +115,11 @@ def test_a_page_says_since_when_there_were_calls(weeks: Weeks) -> None:
     before = first - timedelta(days=3)
     late = f"from={before:%Y-%m-%dT%H:%M:%SZ}&to={last:%Y-%m-%dT%H:%M:%SZ}"
 
-    said = browser.get(f"/console/operator/funnel?{late}").text.partition("The first calls of this")
+    said = browser.get(f"/console/operator/funnel?{late}").text.partition("Calls are known from")
 
     assert f'datetime="{first:%Y-%m-%dT%H:%M:%SZ}"' in said[2][:200]
     whole = browser.get(f"/console/operator/funnel?{within(weeks)}").text
-    assert "The first calls of this" not in whole
+    assert "Calls are known from" not in whole
 
 
 def test_a_fiu_has_no_funnel(weeks: Weeks) -> None:
