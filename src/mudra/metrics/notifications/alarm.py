@@ -307,7 +307,7 @@ def timeline_lines(incident: Incident, names: Names = NO_NAMES) -> tuple[tuple[d
 def moved_from(incident: Incident, names: Names = NO_NAMES) -> tuple[datetime, str] | None:
     """Returns when an incident was seen to be at other members than before, and where it was.
 
-    The latest such time; None of an incident that stayed. What it counts is of all its time.
+    The latest such time; None of an incident that stayed. Its calls are counted where it is now.
     """
     found, before = None, incident.subject
     for entry in incident.timeline:
