@@ -187,8 +187,8 @@ def status_while_open(
     compared.same("status: its API", int(f"</a>, {api} <span" in opened[0]), 1)
     began, *_, last = sorted(map(instant, re.findall(r'datetime="([^"]+)"', opened[0])))
     compared.same("status: first bad window", began, truth.began)
-    (text,) = found(r'datetime="([^"]+)"[^>]*>[^<]*</time> <span>still failing', opened[0])
-    compared.same("status: still failing", instant(text), truth.last_bad + timedelta(minutes=10))
+    (text,) = found(r'datetime="([^"]+)"[^>]*>[^<]*</time> <span>latest failures', opened[0])
+    compared.same("status: latest failures", instant(text), truth.last_bad + timedelta(minutes=10))
     assert last >= truth.last_bad + timedelta(minutes=10)
     if truth.counts.eligible >= 100:
         share, time = found(r"([\d.]+) % of the calls failed in ([^.]+)\.", opened[0])
