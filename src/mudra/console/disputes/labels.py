@@ -1,12 +1,12 @@
 """The texts of disputes on pages."""
 
 from collections.abc import Iterable, Mapping
-from datetime import date
 from typing import Final
 
+from mudra.console.framework.render import day_text
 from mudra.disputes.dispute import About, Act, Dispute, Kind, Side, State
 from mudra.disputes.raise_rule import days_within
-from mudra.localization.language import current, gettext, translatable
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.incidents.incident import AaApi, FipApi, Incident, Path
 from mudra.metrics.incidents.incident_service import IncidentService
@@ -71,11 +71,6 @@ def _what_failed(incident: Incident, names: Mapping[str, str]) -> str:
     return symptom
 
 
-def _day(day: date) -> str:
-    """Write a day as pages write instants: without a leading zero."""
-    return current().day(day).removeprefix("0")
-
-
 def title_of(one: Dispute, incident: Incident | None, names: Mapping[str, str]) -> str:
     """Return the heading of a dispute, in the current language; `incident` is what it is about.
 
@@ -84,7 +79,7 @@ def title_of(one: Dispute, incident: Incident | None, names: Mapping[str, str]) 
     if incident is not None:
         failed = _what_failed(incident, names)
         return failed if one.kind is Kind.DISPUTE else gettext(_COMMENT, incident=failed)
-    first, last = (_day(each) for each in days_within(one.start, one.end))
+    first, last = (day_text(each) for each in days_within(one.start, one.end))
     days = first if first == last else gettext("%(first)s to %(last)s", first=first, last=last)
     apis = api_names(",".join(one.apis)) if one.apis else ""
     return gettext(_TITLES[one.kind, one.about], days=days, apis=apis)

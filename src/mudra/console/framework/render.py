@@ -1,7 +1,7 @@
 """The template environment of all pages: autoescape on, undefined names are errors."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from itertools import takewhile
 from typing import Final
@@ -73,30 +73,33 @@ def until(at: datetime, since: datetime) -> Markup:
 def moment(at: datetime) -> Markup:
     """Write an instant with its seconds, which console.js keeps."""
     utc, zone = at.astimezone(UTC), display_zone()
-    return Markup('<time datetime="{}" title="{} UTC" data-seconds>{}:{} {}</time>').format(
-        utc.isoformat(timespec="seconds").replace("+00:00", "Z"),
-        utc.strftime("%Y-%m-%d %H:%M:%S"),
-        current().minute(utc, zone.info),
-        utc.strftime("%S"),
-        zone.abbreviation(utc),
+    return _to_the_second(
+        utc, f"{current().minute(utc, zone.info)}:{utc:%S} {zone.abbreviation(utc)}"
     )
 
 
 def clock(at: datetime) -> Markup:
     """Write an instant by the clock with its seconds: its day is in a heading above it."""
-    utc = at.astimezone(UTC)
-    return Markup(
-        '<span data-clock><time datetime="{}" title="{} UTC" data-seconds>{:%H:%M:%S}</time></span>'
-    ).format(
+    shown = _to_the_second(at.astimezone(UTC), f"{at.astimezone(display_zone().info):%H:%M:%S}")
+    return Markup("<span data-clock>{}</span>").format(shown)
+
+
+def _to_the_second(utc: datetime, shown: str) -> Markup:
+    return Markup('<time datetime="{}" title="{} UTC" data-seconds>{}</time>').format(
         utc.isoformat(timespec="seconds").replace("+00:00", "Z"),
         utc.strftime("%Y-%m-%d %H:%M:%S"),
-        utc.astimezone(display_zone().info),
+        shown,
     )
 
 
 def local_day(at: datetime) -> str:
     """Write the day of an instant in the zone of the page."""
-    return current().day(at.astimezone(display_zone().info).date()).lstrip("0")
+    return day_text(at.astimezone(display_zone().info).date())
+
+
+def day_text(day: date) -> str:
+    """Write a day as pages write instants: without a leading zero."""
+    return current().day(day).removeprefix("0")
 
 
 def local_time(at: datetime | None) -> str:

@@ -129,9 +129,10 @@ def cause_lines(
             state_label(one, recovering=one.incident_id in recovering),
             one.owner,
             one.is_open,
-            (severity_of(one.incident).value, SEVERITY_TONES[severity_of(one.incident)]),
+            (severity.value, SEVERITY_TONES[severity]),
         )
         for one in newest
+        for severity in (severity_of(one.incident),)
     ]
 
 

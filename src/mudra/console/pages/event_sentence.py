@@ -7,6 +7,7 @@ from typing import Final
 
 from mudra.audit.event import EventName, Outcome
 from mudra.audit.search import AuditRow
+from mudra.console.framework.render import day_text
 from mudra.localization.display_zone import display_zone
 from mudra.localization.language import current, gettext, translatable
 
@@ -337,7 +338,7 @@ def _objects(row: AuditRow, entity: str, title: str) -> dict[str, str]:
     if "receiptId" in row.detail:
         found["receipt"] = str(row.detail["receiptId"])[:8]
     if row.event == _E.LEVELS_RULE_SET and "since" in row.detail:
-        found["day"] = _day(date.fromisoformat(str(row.detail["since"])))
+        found["day"] = day_text(date.fromisoformat(str(row.detail["since"])))
     if row.event == _E.LEVELS_REPORT_MAKE and {"start", "end"} <= row.detail.keys():
         zone = display_zone().info
         first, end = (
@@ -345,7 +346,7 @@ def _objects(row: AuditRow, entity: str, title: str) -> dict[str, str]:
             for name in ("start", "end")
         )
         last = end - timedelta(seconds=1)
-        days = [*dict.fromkeys(_day(one.date()) for one in (first, last))]
+        days = [*dict.fromkeys(day_text(one.date()) for one in (first, last))]
         is_month = first.day == end.day == 1 and first.month == last.month
         if is_month:
             found["period"] = current().month(first.date())
@@ -356,10 +357,6 @@ def _objects(row: AuditRow, entity: str, title: str) -> dict[str, str]:
                 else gettext("%(first)s to %(last)s", first=days[0], last=days[1])
             )
     return found
-
-
-def _day(day: date) -> str:
-    return current().day(day).lstrip("0")
 
 
 def is_of_incident(row: AuditRow) -> bool:

@@ -172,18 +172,13 @@ def subjects_of(found: Sequence[Funnel], whole: Funnel) -> Sequence[Subject]:
 
 
 def subjects_table(
-    name: str,
-    title: str,
-    subject: Callable[[Funnel], str],
-    link: Callable[[Funnel], str] | None,
-    names: Mapping[str, str],
-    points: str,
+    name: str, link: Callable[[Funnel], str] | None, names: Mapping[str, str]
 ) -> Table[Subject]:
-    """Returns the table by FIP or AA, those first that lose most above the funnel of all.
+    """Returns the table by `fip` or `aa`, those first that lose most above the funnel of all.
 
-    It has the calls, and the share of each step that was lost; `points` is the title of how much
-    more the worst step loses.
+    It has the calls, and the share of each step that was lost.
     """
+    title, subject = name.upper(), _fip if name == "fip" else _aa
     return Table(
         name,
         title,
@@ -205,7 +200,7 @@ def subjects_table(
             ),
             Column[Subject](
                 "above",
-                points,
+                translatable("Points above"),
                 lambda one: one.above.points if one.above else None,
                 "number",
                 phone="figure",
@@ -225,6 +220,14 @@ def subjects_table(
         first_sort="-above",
         rows=12,
     )
+
+
+def _fip(one: Funnel) -> str:
+    return one.fip_id
+
+
+def _aa(one: Funnel) -> str:
+    return one.aa_id
 
 
 def _is_call(one: StepOfFunnel) -> bool:

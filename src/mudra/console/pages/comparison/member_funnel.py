@@ -5,7 +5,6 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.comparison.funnel import Funnel
 from mudra.comparison.funnel_service import FunnelService
 from mudra.comparison.role_measures import RoleWeek
 from mudra.comparison.role_service import RoleService
@@ -25,14 +24,12 @@ from mudra.console.pages.comparison.funnel_view import weeks_table as by_week
 from mudra.console.pages.comparison.role_view import role_view
 from mudra.http.auth.gates import READER
 from mudra.http.response.http_refusals import InvalidField
-from mudra.localization.language import translatable
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.picture import Grouping
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 
 _USUAL: Final = "7d"
-_POINTS: Final = translatable("Points above")
 
 
 @page.get("/entity/{entity_id:str}/funnel", gate=READER)
@@ -63,8 +60,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     compared = await _week(page_context)
     assert not isinstance(compared, Refusal)
     names = await page_context.tx.service(HealthService).names()
-    name, subject = ("fip", _fip) if kind is EntityType.AA else ("aa", _aa)
-    table = subjects_table(name, name.upper(), subject, None, names, _POINTS)
+    table = subjects_table("fip" if kind is EntityType.AA else "aa", None, names)
     rows = subjects_of(others, whole[0])
     query, shown = page_context.query, role_view(compared, now, member.entity_id)
     return (
@@ -77,14 +73,6 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
             "compared": shown if shown.lines or "week" in query else None,
         }
     )
-
-
-def _fip(one: Funnel) -> str:
-    return one.fip_id
-
-
-def _aa(one: Funnel) -> str:
-    return one.aa_id
 
 
 async def _week(page_context: PageContext) -> RoleWeek | Refusal:

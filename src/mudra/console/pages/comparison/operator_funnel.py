@@ -1,6 +1,6 @@
 """The funnel of the network, of an AA, of a FIP, or of a pair."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import quote
 
@@ -32,7 +32,6 @@ from mudra.console.pages.comparison.funnel_view import weeks_table as by_week
 from mudra.console.pages.comparison.role_view import RoleView, role_view
 from mudra.http.auth.gates import operator
 from mudra.identity.operators.operator import Scope
-from mudra.localization.language import translatable
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.health.picture import Grouping
 from mudra.metrics.incidents.explanation import concerns
@@ -41,7 +40,6 @@ from mudra.shared.refusal import Refusal
 
 _USUAL: Final = "7d"
 _MAX_OPEN: Final = 50
-_POINTS: Final = translatable("Points above")
 HOME: Final = operator_path("funnel")
 
 
@@ -96,8 +94,9 @@ async def _content(
 ) -> Mapping[str, object] | Download:
     service, now, within = page_context.tx.service(FunnelService), page_context.now, view.within
     aa_id, fip_id = about.aa_id, about.fip_id
-    whole = await service.funnels(within, Grouping.NETWORK, now, aa_id=aa_id, fip_id=fip_id)
-    network = await service.funnels(within, Grouping.NETWORK, now)
+    whole = network = await service.funnels(within, Grouping.NETWORK, now)
+    if about != About():
+        whole = await service.funnels(within, Grouping.NETWORK, now, aa_id=aa_id, fip_id=fip_id)
     assert not isinstance(whole, Refusal)
     assert not isinstance(network, Refusal)
     weeks = await service.weeks(trend_of(within), now, aa_id=aa_id, fip_id=fip_id)
@@ -129,17 +128,12 @@ async def _subjects(
     if aa_id is not None and fip_id is not None:
         return []
     names = await page_context.tx.service(HealthService).names()
-
-    def by(kind: str, link: Callable[[Funnel], str]) -> Table[Subject]:
-        subject = _fip if kind == "fip" else _aa
-        return subjects_table(kind, kind.upper(), subject, link, names, _POINTS)
-
     wanted = [
-        (by("fip", lambda one: _path("fip", one.fip_id)), Grouping.FIP),
-        (by("aa", lambda one: _path("aa", one.aa_id)), Grouping.AA),
+        (subjects_table("fip", lambda one: _path("fip", one.fip_id), names), Grouping.FIP),
+        (subjects_table("aa", lambda one: _path("aa", one.aa_id), names), Grouping.AA),
     ]
     if about != About():
-        wanted = [(by("fip" if aa_id else "aa", _pair), Grouping.PAIR)]
+        wanted = [(subjects_table("fip" if aa_id else "aa", _pair, names), Grouping.PAIR)]
     service, found = page_context.tx.service(FunnelService), []
     for table, grouping in wanted:
         rows = await service.funnels(
@@ -152,14 +146,6 @@ async def _subjects(
 
 def _path(*words: str) -> str:
     return "/".join((HOME, *(quote(one, safe="") for one in words)))
-
-
-def _fip(one: Funnel) -> str:
-    return one.fip_id
-
-
-def _aa(one: Funnel) -> str:
-    return one.aa_id
 
 
 def _pair(one: Funnel) -> str:
